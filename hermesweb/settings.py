@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+TESTING = "pytest" in sys.modules
+LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+
+
+def env_flag(name: str, default: bool = False) -> bool:
+    value = os.environ.get(name, "").lower()
+    if value not in ("", "0", "1", "true", "false"):
+        raise ImproperlyConfigured(f"{name} is {value!r}: use 1 or 0.")
+    return value in ("1", "true") if value else default
+
+
+def env_int(name: str, default: int) -> int:
+    value = os.environ.get(name, "")
+    if value and not (value.isdecimal() and int(value) > 0):
+        raise ImproperlyConfigured(f"{name} is {value!r}: use a whole number above 0.")
+    return int(value) if value else default
+
+
+def env_list(name: str, separator: str = ",") -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(separator) if part.strip()]
+
+
+def _data_dir() -> Path:
+    path = Path(os.environ.get("HERMESWEB_DATA_DIR", "") or BASE_DIR / ".hermesweb").absolute()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder {path} cannot be made ({error.strerror}). "
+            "Name another with --data-dir or HERMESWEB_DATA_DIR."
+        ) from None
+    return path
+
+
+def _secret_key() -> str:
+    """From the environment, else from the data folder: only a local installation makes its own."""
+    if key := os.environ.get("HERMESWEB_SECRET_KEY"):
+        return key
+    if PRODUCTION:
+        raise ImproperlyConfigured(
+            "HERMESWEB_HOSTS names hosts beyond this machine, so HERMESWEB_SECRET_KEY must be set: "
+            'python3 -c "import secrets; print(secrets.token_urlsafe(50))" makes one.'
+        )
+    path = DATA_DIR / "secret_key"
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder {DATA_DIR} cannot be written ({error.strerror}). "
+            f"Change its owner or mode, or name another with --data-dir."
+        ) from None
+    with open(handle, "w") as file:
+        file.write(key := secrets.token_urlsafe(50))
+    return key
+
+
+def _database() -> dict[str, Any]:
+    url = os.environ.get("DATABASE_URL", "")
+    if not url:
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": DATA_DIR / "hermesweb.sqlite3",
+            "OPTIONS": {
+                # A reader never waits for a writer, and two writers queue instead of failing.
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+            },
+        }
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgres", "postgresql") or not parts.path.strip("/"):
+        raise ImproperlyConfigured(
+            "DATABASE_URL must read postgresql://USER:PASSWORD@HOST:PORT/NAME; "
+            "leave it out for SQLite in the data folder."
+        )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.strip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+# Core
+
+DEBUG = env_flag("HERMESWEB_DEBUG")
+ALLOWED_HOSTS = LOOPBACK_HOSTS + env_list("HERMESWEB_HOSTS")
+PRODUCTION = not DEBUG and len(ALLOWED_HOSTS) > len(LOOPBACK_HOSTS)
+DATA_DIR = _data_dir()
+SECRET_KEY = "tests" if TESTING else _secret_key()
+ROOT_URLCONF = "hermesweb.urls"
+ASGI_APPLICATION = "hermesweb.asgi.application"
+
+INSTALLED_APPS = [
+    "hermesweb",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "csp",
+    "django_htmx",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "hermesweb.context_processors.csp_nonce",
+            ],
+        },
+    },
+]
+
+# Database and cache
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = "" if TESTING else os.environ.get("REDIS_URL", "")
+if REDIS_URL:
+    CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    }
+
+# Sign-in
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+if TESTING:
+    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# Security
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PRODUCTION else None
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_REFERRER_POLICY = "same-origin"
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in env_list("HERMESWEB_HOSTS")]
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# Static files
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+_plotly = find_spec("plotly")
+assert _plotly is not None and _plotly.origin is not None
+STATICFILES_DIRS: list[Any] = [
+    BASE_DIR / "static",
+    ("plotly", Path(_plotly.origin).parent / "package_data"),
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if TESTING or DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = TESTING or DEBUG
+MEDIA_ROOT = DATA_DIR / "uploads"
+
+# Language and time
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+
+# Channels
+
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL]},
+    }
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+
+# Celery
+
+SWEEP_SECONDS = 5
+SWEEP_IN_WORKER = env_flag("HERMESWEB_SWEEP_IN_WORKER")
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "memory://"
+# A killed worker's sessions are taken up by the sweep; the broker's own second delivery
+# only has to stay out of the way of the longest session.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7 * 24 * 3600}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_POOL = os.environ.get("HERMESWEB_WORKER_POOL", "threads")
+CELERY_WORKER_CONCURRENCY = env_int("HERMESWEB_WORKER_CONCURRENCY", 32)
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "hermesweb.tasks.sweep", "schedule": SWEEP_SECONDS},
+}
+
+# Workspaces: an agent may only be given a folder inside one of these
+
+WORKSPACES = DATA_DIR / "workspaces"
+ALLOWED_ROOTS = [
+    WORKSPACES,
+    *(Path(root) for root in env_list("HERMESWEB_ALLOWED_ROOTS", os.pathsep) or [os.getcwd()]),
+]
+
+# Logging
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+}
