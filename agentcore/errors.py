@@ -1,0 +1,54 @@
+"""Every error agentcore raises on purpose. Each message names the offending value and the way out."""
+
+from __future__ import annotations
+
+
+class AgentcoreError(Exception):
+    """Base of all errors below."""
+
+
+class WireError(AgentcoreError):
+    """A value that has no faithful wire form."""
+
+
+class MessageError(AgentcoreError):
+    """A message that is not one of the OpenAI chat format."""
+
+
+class ProfileError(AgentcoreError):
+    """A profile that contradicts itself; `field` names the first wrong one."""
+
+    def __init__(self, text: str, field: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+class PlanError(AgentcoreError):
+    """A plan that does not fit the list it is applied to."""
+
+
+class StalePlan(PlanError):
+    """The list was revised since the plan was computed."""
+
+
+class ModelError(AgentcoreError):
+    """A model could not reply. `retryable` tells a passing fault from a final one."""
+
+    def __init__(
+        self, text: str, *, retryable: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(text)
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class ContextTooLong(ModelError):
+    """The provider refused the request for its length."""
+
+
+class TranscriptError(AgentcoreError):
+    """A file that no reader understands, or that its reader cannot use at all."""
+
+
+class ToolError(AgentcoreError):
+    """A tool refused or failed; the text becomes the result that the model reads."""

@@ -1,0 +1,185 @@
+"""One message of the OpenAI chat format, frozen, with the wire text it was born with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import orjson
+
+from agentcore.breakdown import Category, Mark, Sizes, measure_message
+from agentcore.errors import MessageError
+from agentcore.wire import dumps, loads
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    DEVELOPER = "developer"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class ToolStatus(StrEnum):
+    """How a tool call ended: metadata, never guessed from text."""
+
+    OK = "ok"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`arguments` is the JSON text the model wrote; it may not parse."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Bytes of a tool's output as captured, and of what the message keeps of it."""
+
+    original: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`number` is its place in the session's history, from 1, for ever; 0 before it has one.
+
+    `tool` and `status` belong to results, `replaces` (a number) and `stands_for` (numbers) to
+    messages that a compaction bears. `value()` parses the wire text anew at each call.
+    """
+
+    wire: str
+    role: Role
+    sizes: Sizes
+    number: int = 0
+    calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    mark: Mark | None = None
+    tool: str | None = None
+    status: ToolStatus | None = None
+    cut: Cut | None = None
+    replaces: int | None = None
+    stands_for: tuple[range, ...] = ()
+
+    def value(self) -> dict[str, Any]:
+        """The message as a dict, equal to the one it was made from."""
+        value: dict[str, Any] = loads(self.wire)
+        return value
+
+    @property
+    def text(self) -> str:
+        """The plain text of the content; parts without text are left out."""
+        return content_text(self.value().get("content"))
+
+    @property
+    def is_summary(self) -> bool:
+        """A summary or note of ours, or one that a reader marked."""
+        return Category.SUMMARY in self.sizes.breakdown
+
+    @property
+    def is_leading(self) -> bool:
+        return self.role in (Role.SYSTEM, Role.DEVELOPER) and not self.is_summary
+
+    @property
+    def is_instruction(self) -> bool:
+        return self.role is Role.USER and self.mark is None
+
+    @property
+    def is_final_answer(self) -> bool:
+        return self.role is Role.ASSISTANT and not self.calls
+
+    def numbered(self, number: int) -> Message:
+        return replace(self, number=number)
+
+
+MessageLike: TypeAlias = Message | Mapping[str, Any]
+
+
+def born(
+    value: Mapping[str, Any],
+    *,
+    mark: Mark | None = None,
+    sections: Sequence[tuple[Category, str]] = (),
+    **known: Any,
+) -> Message:
+    """A message from its dict, measured once. `known`: further fields of Message.
+
+    Raises MessageError for what is not a chat message, WireError for what has no wire form.
+    """
+    wire = dumps(value)
+    sizes = measure_message(value, wire, mark=mark, sections=sections)
+    return _build(value, wire, sizes, mark, known)
+
+
+def read(
+    wire: str, sizes: Sizes | None = None, *, mark: Mark | None = None, **known: Any
+) -> Message:
+    """A message from its stored wire text, which stays as it is; measured only without `sizes`."""
+    try:
+        value = orjson.loads(wire)
+    except orjson.JSONDecodeError:
+        value = loads(wire)
+    return _build(value, wire, sizes or measure_message(value, wire, mark=mark), mark, known)
+
+
+def as_message(value: MessageLike) -> Message:
+    return value if isinstance(value, Message) else born(value)
+
+
+def content_text(content: Any) -> str:
+    """The text of a string or a list of parts."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (part.get("text") for part in content if isinstance(part, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _build(
+    value: Any, wire: str, sizes: Sizes, mark: Mark | None, known: Mapping[str, Any]
+) -> Message:
+    if not isinstance(value, Mapping):
+        raise MessageError(f"a message is an object, not {type(value).__name__}")
+    try:
+        role = Role(str(value.get("role")))
+    except ValueError:
+        roles = ", ".join(Role)
+        raise MessageError(f"unknown role {value.get('role')!r}: use one of {roles}") from None
+    return Message(
+        wire,
+        role,
+        sizes,
+        calls=_calls(value) if role is Role.ASSISTANT else (),
+        tool_call_id=_call_id(value) if role is Role.TOOL else None,
+        mark=mark,
+        **known,
+    )
+
+
+def _calls(value: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    calls = value.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise MessageError("tool_calls is a list of calls")
+    return tuple(_call(call) for call in calls)
+
+
+def _call(call: Any) -> ToolCall:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        raise MessageError(f"a tool call has an id and a function, not {call!r:.80}")
+    arguments = function.get("arguments", "")
+    if not isinstance(arguments, str):
+        arguments = dumps(arguments)
+    return ToolCall(str(call.get("id") or ""), str(function.get("name") or ""), arguments)
+
+
+def _call_id(value: Mapping[str, Any]) -> str:
+    return str(value.get("tool_call_id") or "")

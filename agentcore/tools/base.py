@@ -1,0 +1,114 @@
+"""A tool, and the one exit that every result passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentcore.breakdown import Sizes, byte_length, measure_schemas
+from agentcore.errors import ToolError, WireError
+from agentcore.limits import Keep, Limits, clamp
+from agentcore.messages import Cut, ToolCall, ToolStatus
+from agentcore.wire import loads
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folder a session works in, resolved, and the limits that hold there."""
+
+    root: Path
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """`text` names its subject (tool, path, command) in its first line. `captured` is the whole
+    output where `text` already is a shortened form of it."""
+
+    text: str
+    status: ToolStatus = ToolStatus.OK
+    keep: Keep = "head"
+    captured: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What left the toolbox: the clamped text for the message, and what was captured."""
+
+    call: ToolCall
+    text: str
+    status: ToolStatus
+    captured: str
+    seconds: float
+
+    @property
+    def cut(self) -> Cut | None:
+        """Sizes of both when the message holds less than was captured."""
+        if self.text == self.captured:
+            return None
+        return Cut(byte_length(self.captured), byte_length(self.text))
+
+
+class Tool(Protocol):
+    """`run` raises ToolError for what the model should read as a failure; it ends its own
+    processes when it is cancelled. `parameters` is a JSON schema of type object."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+    async def run(self, arguments: Mapping[str, Any], workspace: Workspace) -> ToolResult: ...
+
+
+class Toolbox:
+    """The tools offered in one session, and the only way to call them."""
+
+    def __init__(self, tools: Sequence[Tool], workspace: Workspace) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._workspace = workspace
+        self.schemas: tuple[Mapping[str, Any], ...] = tuple(_schema(tool) for tool in tools)
+        self.sizes: Sizes = measure_schemas(self.schemas)
+
+    async def call(self, call: ToolCall) -> Outcome:
+        """Run one call. Whatever goes wrong in it becomes a result that the model can read."""
+        started = time.monotonic()
+        try:
+            result = await self._run(call)
+        except ToolError as error:
+            result = ToolResult(f"{call.name}: {error}", ToolStatus.FAILED)
+        text = result.text or "(no output)"
+        return Outcome(
+            call,
+            clamp(text, self._workspace.limits.result_bytes, result.keep),
+            result.status,
+            text if result.captured is None else result.captured,
+            time.monotonic() - started,
+        )
+
+    async def _run(self, call: ToolCall) -> ToolResult:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            offered = ", ".join(sorted(self._tools))
+            raise ToolError(f"no such tool; the tools are {offered}")
+        return await tool.run(_arguments(call), self._workspace)
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def _arguments(call: ToolCall) -> Mapping[str, Any]:
+    try:
+        arguments = loads(call.arguments or "{}")
+    except WireError as error:
+        raise ToolError(f"the arguments are not JSON ({error}); send one JSON object") from error
+    if not isinstance(arguments, dict):
+        raise ToolError("the arguments are not a JSON object; send one JSON object")
+    return arguments

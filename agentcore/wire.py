@@ -1,0 +1,71 @@
+"""The wire form: compact JSON of one message, UTF-8, keys in the order they came (spec-context 1)."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import orjson
+
+from agentcore.errors import WireError
+
+MAX_DEPTH = 200
+
+_OPTIONS = (
+    orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def dumps(value: Any) -> str:
+    """The wire text of a JSON value. Lone surrogates become `\\udXXX`.
+
+    NaN, infinities, keys that are no strings and nesting over 200 raise WireError.
+    """
+    try:
+        raw = orjson.dumps(value, option=_OPTIONS)
+    except TypeError:
+        return _dumps_exactly(value)
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH or b"null" in raw:
+        _check(value)
+    return raw.decode()
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of a wire text, numbers exact. Raises WireError with the position."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"not JSON: {error}") from error
+
+
+def _dumps_exactly(value: Any) -> str:
+    _check(value)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _check(value: Any, depth: int = 1) -> None:
+    """Refuse what JSON libraries would silently alter."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise WireError(f"{value!r} has no JSON form: send it as text")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise WireError(f"the key {key!r} is not a string")
+            _check_inside(item, depth)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_inside(item, depth)
+    elif not isinstance(value, str | int | float | None):
+        raise WireError(f"{type(value).__name__} has no JSON form: convert it first")
+
+
+def _check_inside(item: Any, depth: int) -> None:
+    if depth >= MAX_DEPTH and isinstance(item, dict | list | tuple):
+        raise WireError(f"nested more than {MAX_DEPTH} deep")
+    _check(item, depth + 1)
