@@ -1,0 +1,213 @@
+"""Geometry of the gauge: what fills the window, in percent of its width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hermesweb.categories import GROUPS, LETTERS
+
+# Without a limit there is no scale: the filled part takes this share, the rest is hatched.
+UNKNOWN_FILL = 46.0
+# A segment narrower than this has no room for its letter, or for it on a narrow page.
+LETTER_WIDTH = 2.5
+LETTER_WIDTH_NARROW = 10.0
+# The part that no compaction frees stands first, then what is pinned, then the rest.
+RIGID = ("system_prompt", "project_docs", "project_context", "skills", "tool_schemas", "memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the bar; `x` and `width` in percent, `share` of the whole request."""
+
+    category: str
+    x: float
+    width: float
+    bytes: int
+    share: float
+    pinned: bool = False
+
+    @property
+    def letter(self) -> str:
+        return LETTERS[self.category]
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def lettered(self) -> bool:
+        return not self.pinned and self.width >= LETTER_WIDTH
+
+    @property
+    def wide(self) -> bool:
+        return self.width >= LETTER_WIDTH_NARROW
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A threshold: `name` of its stage, `fraction` of the limit, `value` in the limit's unit."""
+
+    name: str
+    fraction: float
+    value: int
+    x: float
+    next: bool = False
+
+    @property
+    def anchor(self) -> str:
+        return "end" if self.x > 50 else "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """The next request against its limit; every position is percent of the bar.
+
+    `limit` None: the limit is unknown, there is no percentage and the rest is hatched.
+    """
+
+    segments: tuple[Segment, ...]
+    ticks: tuple[Tick, ...]
+    used: int
+    limit: int | None
+    unit: str
+    source: str
+    reserve: int
+    floor: int | None
+    now: float
+
+    @property
+    def pressure(self) -> float | None:
+        return self.used / self.limit if self.limit else None
+
+    @property
+    def over(self) -> bool:
+        return self.limit is not None and self.used > self.limit
+
+    @property
+    def free(self) -> int:
+        return max((self.limit or 0) - self.used, 0)
+
+    @property
+    def floor_x(self) -> float | None:
+        return self.now * min(self.floor / self.used, 1.0) if self.floor and self.used else None
+
+    @property
+    def anchor(self) -> str:
+        return "end" if self.now > 50 else "start"
+
+    @property
+    def limit_x(self) -> float:
+        return 100.0 * self.limit / (self.limit + self.reserve) if self.limit else 100.0
+
+    @property
+    def reserve_width(self) -> float:
+        return 100.0 - self.limit_x
+
+    @property
+    def unknown_width(self) -> float:
+        return 100.0 - self.now
+
+    @property
+    def next_tick(self) -> Tick | None:
+        return next((tick for tick in self.ticks if tick.next), None)
+
+
+def gauge(
+    breakdown: Mapping[str, int],
+    used: int,
+    *,
+    limit: int | None,
+    unit: str,
+    source: str = "measured",
+    reserve: int = 0,
+    thresholds: Iterable[tuple[str, float]] = (),
+    pinned: Mapping[str, int] | None = None,
+    floor: int | None = None,
+) -> Gauge:
+    """`breakdown`, `pinned` in bytes a category; `used`, `limit`, `reserve`, `floor` in `unit`.
+
+    `reserve` is drawn beyond the limit and belongs here only when it is counted in `unit`.
+    """
+    scale = limit + reserve if limit else None
+    now = UNKNOWN_FILL if scale is None else min(100.0 * used / scale, 100.0)
+    return Gauge(
+        segments=_segments(breakdown, pinned or {}, now),
+        ticks=_ticks(thresholds, used, limit=limit, scale=scale),
+        used=used,
+        limit=limit,
+        unit=unit,
+        source=source,
+        reserve=reserve if limit else 0,
+        floor=floor,
+        now=now,
+    )
+
+
+def grouped(breakdown: Mapping[str, int]) -> dict[str, int]:
+    """The five groups of the wall, each under the category whose colour it takes."""
+    return {
+        name: sum(breakdown.get(category, 0) for category in categories)
+        for name, categories in GROUPS.items()
+    }
+
+
+def shares(segments: Iterable[Segment]) -> list[tuple[str, int, float]]:
+    """(category, bytes, share), largest first, pinned parts counted with their category."""
+    totals: dict[str, tuple[int, float]] = {}
+    for part in segments:
+        size, share = totals.get(part.category, (0, 0.0))
+        totals[part.category] = (size + part.bytes, share + part.share)
+    rows = [(category, size, share) for category, (size, share) in totals.items()]
+    return sorted(rows, key=lambda row: -row[1])
+
+
+def _segments(
+    breakdown: Mapping[str, int], pinned: Mapping[str, int], filled: float
+) -> tuple[Segment, ...]:
+    parts = [
+        (category, size, held)
+        for category in LETTERS
+        for size, held in _split(breakdown.get(category, 0), pinned.get(category, 0))
+    ]
+    parts.sort(key=lambda part: 0 if part[0] in RIGID else 1 if part[2] else 2)
+    total = sum(size for _, size, _ in parts)
+    edges = [0]
+    for _, size, _ in parts:
+        edges.append(edges[-1] + size)
+    return tuple(
+        Segment(
+            category=category,
+            x=filled * start / total,
+            width=filled * (end - start) / total,
+            bytes=size,
+            share=size / total,
+            pinned=held,
+        )
+        for (category, size, held), (start, end) in zip(parts, pairwise(edges), strict=True)
+    )
+
+
+def _split(size: int, pinned: int) -> list[tuple[int, bool]]:
+    held = min(pinned, size)
+    return [(part, is_held) for part, is_held in ((held, True), (size - held, False)) if part]
+
+
+def _ticks(
+    thresholds: Iterable[tuple[str, float]], used: int, *, limit: int | None, scale: int | None
+) -> tuple[Tick, ...]:
+    if not limit or not scale:
+        return ()
+    rows = sorted(thresholds, key=lambda row: row[1])
+    following = next((name for name, part in rows if used < part * limit), None)
+    return tuple(
+        Tick(
+            name=name,
+            fraction=part,
+            value=round(part * limit),
+            x=min(100.0 * part * limit / scale, 100.0),
+            next=name == following,
+        )
+        for name, part in rows
+    )

@@ -1,0 +1,120 @@
+"""Numbers with their unit and source, and text from outside shown as text."""
+
+from __future__ import annotations
+
+import re
+
+from django import template
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from hermesweb.categories import LETTERS, label
+
+register = template.Library()
+
+# Controls other than tab and line feed, direction and invisible characters, lone surrogates:
+# what could hide text, reorder it, or fail to encode.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+@register.filter
+def size(count: int | None) -> str:
+    """Bytes: `312 B`, `84.2 kB`, `1.84 MB`; kB = 1,000 bytes."""
+    if count is None:
+        return "unknown"
+    if abs(count) < 1_000:
+        return f"{count} B"
+    if abs(count) < 999_950:
+        return f"{count / 1_000:.1f} kB"
+    return f"{count / 1_000_000:.2f} MB"
+
+
+@register.filter
+def tokens(count: int | None, source: str = "estimate") -> str:
+    """`21,388 tok (provider)` when counted, `≈ 21.4k tok` when estimated."""
+    if count is None:
+        return "unknown"
+    if source == "estimate":
+        return f"≈ {_short(count)} tok"
+    return f"{count:,} tok ({source})"
+
+
+@register.filter
+def amount(count: int | None, unit: str) -> str:
+    """A quantity in a limit's unit, short: `84.2 kB`, `84.2k chars`, `136.5k tok`."""
+    if count is None:
+        return "unknown"
+    if unit == "bytes":
+        return size(count)
+    return f"{_short(count)} {_unit_word(unit)}"
+
+
+@register.filter
+def exactly(count: int | None, unit: str) -> str:
+    """A quantity in full: `120,000 bytes`, `144,000 tok`."""
+    return "unknown" if count is None else f"{count:,} {_unit_word(unit)}"
+
+
+@register.filter
+def percent(fraction: float | None, digits: int = 0) -> str:
+    """0.758 -> `76%`; never capped: 2.47 -> `247%`."""
+    return "unknown" if fraction is None else f"{fraction * 100:.{digits}f}%"
+
+
+@register.filter
+def coordinate(value: float) -> str:
+    """A number for an SVG attribute, with a point in every locale."""
+    return f"{value:.3f}"
+
+
+@register.filter
+def plain(text: object) -> str:
+    """Text for an attribute or title: NUL is `␀`, other unseen characters are named."""
+    return _UNSEEN.sub(lambda match: _plain_name(match[0]), str(text))
+
+
+@register.filter
+def visible(text: object) -> SafeString:
+    """Escaped text in which unseen characters stand as chips with their name."""
+    parts = _UNSEEN.split(str(text))
+    names = [*map(_name, _UNSEEN.findall(str(text))), ""]
+    return format_html_join("", "{}{}", zip(parts, map(_chip, names), strict=True))
+
+
+@register.filter
+def letter(category: str) -> str:
+    return LETTERS[category]
+
+
+register.filter("label", label)
+
+
+def _short(count: int) -> str:
+    if abs(count) < 1_000:
+        return str(count)
+    if abs(count) < 999_950:
+        return f"{count / 1_000:.1f}k"
+    return f"{count / 1_000_000:.2f}M"
+
+
+def _unit_word(unit: str) -> str:
+    return "tok" if unit == "tokens" else unit
+
+
+def _plain_name(character: str) -> str:
+    return "␀" if character == "\0" else f"[{_name(character)}]"
+
+
+def _name(character: str) -> str:
+    if character == "\0":
+        return "␀"
+    return "ESC" if character == "\x1b" else f"U+{ord(character):04X}"
+
+
+def _chip(name: str) -> SafeString:
+    if not name or name == "␀":
+        return conditional_escape(name)
+    return format_html('<span class="chip chip--off">{}</span>', name)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from django.template.loader import render_to_string
+
+from hermesweb.spark import BARS, spark
+
+
+def test_a_spark_has_one_bar_a_turn_and_its_cuts() -> None:
+    drawn = spark([10, 20, 5], ceiling=40, threshold=30, compacted=[2])
+    assert [(bar.x, bar.height) for bar in drawn.bars] == [(0, 25), (1, 50), (2, 12.5)]
+    assert (drawn.tick, drawn.cuts, drawn.width) == (25, (2.0,), 3)
+
+
+def test_a_long_spark_is_binned_and_keeps_its_peaks() -> None:
+    values = [1] * 1_000
+    values[517] = 9
+    drawn = spark(values, compacted=[500])
+    assert len(drawn.bars) <= BARS
+    assert max(bar.height for bar in drawn.bars) == 100
+    assert drawn.cuts[0] == pytest.approx(drawn.width / 2, abs=1)
+
+
+def test_a_spark_beyond_its_ceiling_stays_in_its_box() -> None:
+    assert min(bar.y for bar in spark([50, 300], ceiling=100).bars) == 0
+
+
+def test_a_spark_of_nothing_is_drawn_empty() -> None:
+    html = render_to_string("_spark.html", {"spark": spark([])})
+    assert 'd=""' in html
+
+
+def test_a_spark_is_drawn_as_paths() -> None:
+    html = render_to_string("_spark.html", {"spark": spark([1, 2], threshold=1, compacted=[1])})
+    assert html.count("<path") == 3
+    assert "M1.000 0.000h.8v100.000h-.8z" in html
+
+
+def test_a_size_bar_takes_its_category_and_share() -> None:
+    html = render_to_string("_size_bar.html", {"category": "tool_results", "share": 26.515})
+    assert 'class="cat cat-tool_results" x="0" y="1" width="26.515%"' in html
+    assert "url(#p-tool_results)" in html
+
+
+def test_a_category_chip_shows_its_letter_and_name() -> None:
+    html = render_to_string("_category_chip.html", {"category": "summary"})
+    assert html.strip() == '<span class="letter cat-summary" title="Summary">Y</span>'
