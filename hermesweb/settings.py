@@ -201,7 +201,8 @@ CONTENT_SECURITY_POLICY = {
 # Static files
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+# Tests take static files from where they lie; whitenoise warns of a folder not yet collected.
+STATIC_ROOT = None if TESTING else BASE_DIR / "staticfiles"
 _plotly = find_spec("plotly")
 assert _plotly is not None and _plotly.origin is not None
 STATICFILES_DIRS: list[Any] = [

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.template.loader import render_to_string
+from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_page_has_a_strict_policy_whose_nonce_its_scripts_carry(client: Client) -> None:
+    response = client.get("/sign-in/")
+    policy = response["Content-Security-Policy"]
+    nonce = re.search(r"'nonce-([^']+)'", policy)
+    assert nonce
+    assert "unsafe" not in policy
+    scripts = re.findall(r"<script[^>]*>", response.content.decode())
+    assert scripts
+    assert all(f'nonce="{nonce[1]}"' in script for script in scripts)
+
+
+def test_no_page_has_inline_styles_or_handlers(client: Client) -> None:
+    html = client.get("/sign-in/").content.decode()
+    assert not re.search(r"\sstyle=|\son\w+=|hx-on", html)
+
+
+def test_htmx_takes_the_csrf_token_from_the_body(client: Client) -> None:
+    html = client.get("/sign-in/").content.decode()
+    assert re.search(r"""hx-headers:inherited='\{"X-CSRFToken": "\w{64}"\}'""", html)
+
+
+def test_a_failed_sign_in_says_so_beside_the_form(client: Client) -> None:
+    html = client.post("/sign-in/", {"username": "ada", "password": "wrong"}).content.decode()
+    assert 'role="alert"' in html
+    assert "correct username and password" in html
+
+
+def test_a_missing_page_answers_in_the_frame_of_all_pages(client: Client) -> None:
+    client.force_login(User.objects.create_user("ada"))
+    response = client.get("/nowhere/")
+    assert response.status_code == 404
+    assert "You are signed in as ada" in response.content.decode()
+
+
+def test_the_page_of_a_failure_needs_nothing_that_may_have_failed() -> None:
+    assert "doctor" in render_to_string("500.html")
