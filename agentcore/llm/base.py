@@ -7,25 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agentcore.messages import Message
+from agentcore.pressure import Usage
 
 ToolSchema = Mapping[str, Any]
 OnText = Callable[[str], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one request as the provider reported them, normalized: `input` holds neither
-    cache figure, so the prompt is input + cache_read + cache_write. `reasoning` is part of output."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    reasoning: int = 0
-
-    @property
-    def prompt(self) -> int:
-        return self.input + self.cache_read + self.cache_write
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,104 @@
+"""What one run of the pipeline came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from agentcore.breakdown import Breakdown
+from agentcore.compaction.plan import CompactionPlan, Revision
+from agentcore.snapshot import Snapshot
+
+
+class Trigger(StrEnum):
+    THRESHOLD = "threshold"
+    HYBRID = "hybrid"
+    OVERFLOW = "overflow"
+    RUN_END = "run_end"
+    MANUAL = "manual"
+    HOOK = "hook"
+    RECORDED = "recorded"
+
+
+class CompactionState(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    APPLIED = "applied"
+    NOOP = "noop"
+    FAILED = "failed"
+    UNDONE = "undone"
+
+
+class Failure(StrEnum):
+    """Why a compaction changed nothing, or a summary was not taken."""
+
+    NOTHING_TO_COMPACT = "nothing_to_compact"
+    EMPTY = "empty"
+    TOOL_CALL = "tool_call"
+    REFUSAL = "refusal"
+    HEADINGS = "headings"
+    TOO_LONG = "too_long"
+    DID_NOT_SHRINK = "did_not_shrink"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    BREAKER_OPEN = "breaker_open"
+    INVARIANT = "invariant"
+    ABORTED = "aborted"
+    CANCELLED = "cancelled"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, slots=True)
+class StageReport:
+    """Bytes a stage freed; negative when the list grew."""
+
+    stage: str
+    freed: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFailed:
+    """A summary that was asked for and not taken. `detail` is for people, never for the list."""
+
+    reason: Failure
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionResult:
+    """`before` and `after` are the lists; the same object when nothing changed, then `reason` says
+    why. `repairs` were made first where the list was illegal; `failures` are of summaries."""
+
+    before: Snapshot
+    after: Snapshot
+    trigger: Trigger
+    plan: CompactionPlan
+    revision: Revision | None = None
+    stages: tuple[StageReport, ...] = ()
+    reason: Failure | None = None
+    failures: tuple[SummaryFailed, ...] = ()
+    original: Snapshot | None = None
+
+    @property
+    def changed(self) -> bool:
+        return self.after is not self.before
+
+    @property
+    def freed(self) -> int:
+        """Bytes."""
+        return self.before.sizes.bytes - self.after.sizes.bytes
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The list after, ready to send."""
+        return [message.value() for message in self.after.messages]
+
+    @property
+    def breakdowns(self) -> tuple[Breakdown, Breakdown]:
+        return self.before.sizes.breakdown, self.after.sizes.breakdown
+
+    def undo(self) -> list[dict[str, Any]]:
+        """The list as it was handed in."""
+        first = self.original or self.before
+        return [message.value() for message in first.messages]

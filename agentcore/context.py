@@ -1,0 +1,61 @@
+"""The live list of one session: it grows by appending and changes by plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentcore.breakdown import NOTHING, Sizes
+from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
+from agentcore.errors import StalePlan
+from agentcore.messages import Message, MessageLike, as_message
+from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
+
+
+class Context:
+    """Open lives in order of place, with running totals: appending costs the new message alone."""
+
+    def __init__(self, snapshot: Snapshot | None = None) -> None:
+        start = snapshot or Snapshot((), (), NOTHING, State(0, 0))
+        self._messages = list(start.messages)
+        self._places = list(start.places)
+        self._sizes = start.sizes
+        self._state = start.state
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def sizes(self) -> Sizes:
+        return self._sizes
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        return self._messages
+
+    def append(self, value: MessageLike) -> Message:
+        """The message with its number: the next one of the session."""
+        number = self._state.last_number + 1
+        message = as_message(value).numbered(number)
+        self._messages.append(message)
+        self._places.append(number * PLACES_A_NUMBER)
+        self._sizes = self._sizes + message.sizes
+        self._state = State(self._state.revision, number)
+        return message
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(tuple(self._messages), tuple(self._places), self._sizes, self._state)
+
+    def apply(self, plan: CompactionPlan) -> Revision:
+        """Compare and swap: what was appended since the plan follows its result unchanged.
+
+        Raises StalePlan when the list was revised meanwhile.
+        """
+        if plan.base.revision != self._state.revision:
+            raise StalePlan(
+                f"the list is at {self._state}, the plan was made at {plan.base}: compute it again"
+            )
+        after, revision = apply_plan(plan, self.snapshot())
+        self._messages, self._places = list(after.messages), list(after.places)
+        self._sizes, self._state = after.sizes, after.state
+        return revision

@@ -1,0 +1,39 @@
+"""What the outside wants of a running session, as read at a border."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentcore.profile import Profile
+
+
+class InstructionKind(StrEnum):
+    MESSAGE = "message"
+    APPROVAL = "approval"
+    COMPACT = "compact"
+    UNDO = "undo"
+    RESTORE = "restore"
+    EXCLUDE = "exclude"
+    NEW_TOPIC = "new_topic"
+    ERASE = "erase"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One thing a person wants of the list. `text`: the message, or the focus of a compaction."""
+
+    id: int
+    kind: InstructionKind
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """`instructions` in the order in which they were queued; `pins` are message numbers;
+    `profile` holds the automatic switch in force."""
+
+    profile: Profile
+    pins: frozenset[int] = frozenset()
+    instructions: tuple[Instruction, ...] = ()
+    stop: bool = False

@@ -1,0 +1,144 @@
+"""What the window holds, what limits it, and the one counter that every reader shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentcore.breakdown import Sizes
+
+ASSUMED_WINDOW = 128_000
+# By the beginning of the model's name; the longest match counts.
+MODEL_WINDOWS = {
+    "claude-": 200_000,
+    "gpt-4o": 128_000,
+    "gpt-4.1": 1_047_576,
+    "gpt-5": 400_000,
+    "o3": 200_000,
+    "o4": 200_000,
+    "gemini-": 1_048_576,
+    "qwen3": 131_072,
+    "deepseek": 131_072,
+    "llama-3.1": 131_072,
+}
+
+
+class Unit(StrEnum):
+    BYTES = "bytes"
+    CHARS = "chars"
+    TOKENS = "tokens"
+
+
+class WindowSource(StrEnum):
+    PROFILE = "profile"
+    MODEL_TABLE = "model_table"
+    ASSUMED = "assumed"
+    CONTRADICTED = "contradicted"
+
+
+class TokenSource(StrEnum):
+    PROVIDER = "provider"
+    EXACT = "exact"
+    ESTIMATE = "estimate"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request as the provider reported them, normalized: `input` holds neither
+    cache figure, so the prompt is input + cache_read + cache_write. `reasoning` is part of output."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def prompt(self) -> int:
+        return self.input + self.cache_read + self.cache_write
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one request must not pass, in tokens, and who says so."""
+
+    tokens: int
+    source: WindowSource
+
+    @property
+    def is_known(self) -> bool:
+        return self.source is not WindowSource.ASSUMED
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What pressure is measured against."""
+
+    limit: int
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """`used` of `limit` in `unit`; `tokens` are those of the whole request, next to send."""
+
+    used: int
+    limit: int
+    unit: Unit
+    tokens: int
+    window: Window
+    reserve: int
+
+    @property
+    def fraction(self) -> float:
+        """0.0 and up; over 1.0 when the limit is passed."""
+        return self.used / self.limit
+
+    @property
+    def fits_window(self) -> bool:
+        return self.tokens + self.reserve <= self.window.tokens
+
+
+class TokenCounter:
+    """The only counter of a session: estimates by script, corrected by what providers reported."""
+
+    def __init__(self, ratio: float = 1.0) -> None:
+        self.ratio = ratio
+
+    def count(self, sizes: Sizes) -> int:
+        return round(sizes.tokens * self.ratio)
+
+    def learn(self, reported: int, sizes: Sizes) -> None:
+        """Take the ratio of a reported prompt to the estimate of the same request."""
+        if reported > 0 and sizes.tokens > 0:
+            self.ratio = reported / sizes.tokens
+
+    def pressure(
+        self,
+        messages: Sizes,
+        schemas: Sizes,
+        *,
+        budget: Budget,
+        window: Window,
+        reserve: int,
+        counts_schemas: bool,
+    ) -> Pressure:
+        request = messages + schemas
+        counted = request if counts_schemas else messages
+        used = {
+            Unit.BYTES: counted.bytes,
+            Unit.CHARS: counted.chars,
+            Unit.TOKENS: self.count(counted),
+        }[budget.unit]
+        return Pressure(used, budget.limit, budget.unit, self.count(request), window, reserve)
+
+
+def window_of(model: str, profile_window: int | None = None) -> Window:
+    """The profile's window, else the model table's, else an assumed one."""
+    if profile_window:
+        return Window(profile_window, WindowSource.PROFILE)
+    name = model.rsplit("/", 1)[-1].lower()
+    matches = [prefix for prefix in MODEL_WINDOWS if name.startswith(prefix)]
+    if matches:
+        return Window(MODEL_WINDOWS[max(matches, key=len)], WindowSource.MODEL_TABLE)
+    return Window(ASSUMED_WINDOW, WindowSource.ASSUMED)

@@ -1,0 +1,82 @@
+"""The list at one state: a tuple of references with its totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agentcore.breakdown import Breakdown, Sizes, total
+from agentcore.messages import Message, MessageLike, Role, as_message
+
+PLACES_A_NUMBER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """REV.NUMBER: the revision in force and the last message born then."""
+
+    revision: int
+    last_number: int
+
+    def __str__(self) -> str:
+        return f"{self.revision}.{self.last_number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`places` order the messages; `sizes` are the sums over them (design: place is 4 x number
+    for a message as born)."""
+
+    messages: tuple[Message, ...]
+    places: tuple[int, ...]
+    sizes: Sizes
+    state: State
+
+    @classmethod
+    def of(cls, messages: Iterable[MessageLike]) -> Snapshot:
+        """Number and measure a plain list; messages that already have a number keep it."""
+        numbered = []
+        for index, value in enumerate(messages, 1):
+            message = as_message(value)
+            numbered.append(message if message.number else message.numbered(index))
+        return cls(
+            tuple(numbered),
+            tuple(message.number * PLACES_A_NUMBER for message in numbered),
+            total(message.sizes for message in numbered),
+            State(0, max((message.number for message in numbered), default=0)),
+        )
+
+    @property
+    def leading(self) -> int:
+        """How many system messages stand in front, up to the first summary or note."""
+        return next(
+            (index for index, message in enumerate(self.messages) if not message.is_leading),
+            len(self.messages),
+        )
+
+    def group_at(self, index: int) -> range:
+        """The tool group that the message at `index` belongs to, else that message alone."""
+        return group_at(self.messages, index)
+
+    def indexes_of(self, numbers: frozenset[int]) -> list[int]:
+        if not numbers:
+            return []
+        return [index for index, one in enumerate(self.messages) if one.number in numbers]
+
+
+def group_at(messages: Sequence[Message], index: int) -> range:
+    """An assistant message with calls and the results that follow it, or a single message."""
+    start = index
+    while start > 0 and messages[start].role is Role.TOOL:
+        start -= 1
+    if not messages[start].calls:
+        return range(index, index + 1)
+    stop = start + 1
+    while stop < len(messages) and messages[stop].role is Role.TOOL:
+        stop += 1
+    return range(start, stop)
+
+
+def measure(messages: Iterable[MessageLike]) -> Breakdown:
+    """Bytes per category of a list of dicts or Messages."""
+    return total(as_message(message).sizes for message in messages).breakdown
