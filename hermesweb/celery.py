@@ -26,11 +26,10 @@ class SweepTimer(bootsteps.StartStopStep):
         return settings.SWEEP_IN_WORKER
 
     def start(self, parent: Any) -> None:
-        for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
-            parent.timer.call_after(0, self._send, (parent.app, entry["task"]))
-            parent.timer.call_repeatedly(
-                entry["schedule"], self._send, (parent.app, entry["task"]), name=name
-            )
+        for entry in settings.CELERY_BEAT_SCHEDULE.values():
+            queue = (parent.app, entry["task"])
+            parent.timer.call_after(0, self._send, queue)
+            parent.timer.call_repeatedly(entry["schedule"], self._send, queue)
 
     def _send(self, app: Celery, task: str) -> None:
         app.send_task(task, expires=settings.SWEEP_SECONDS, retry=False)

@@ -11,6 +11,8 @@ from urllib.parse import unquote, urlsplit
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from hermesweb.lock import running
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 TESTING = "pytest" in sys.modules
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
@@ -63,7 +65,7 @@ def _secret_key() -> str:
     except OSError as error:
         raise ImproperlyConfigured(
             f"The data folder {DATA_DIR} cannot be written ({error.strerror}). "
-            f"Change its owner or mode, or name another with --data-dir."
+            "Change its owner or mode, or name another with --data-dir or HERMESWEB_DATA_DIR."
         ) from None
     with open(handle, "w") as file:
         file.write(key := secrets.token_urlsafe(50))
@@ -98,6 +100,12 @@ def _database() -> dict[str, Any]:
         "PORT": str(parts.port or ""),
         "CONN_HEALTH_CHECKS": True,
     }
+
+
+def _redis_url() -> str:
+    """From the environment, else that of the installation which runs on this data folder."""
+    here = running(DATA_DIR)
+    return os.environ.get("REDIS_URL") or (here.broker if here else "")
 
 
 # Core
@@ -158,7 +166,9 @@ TEMPLATES = [
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = "" if TESTING else os.environ.get("REDIS_URL", "")
+REDIS_URL = "" if TESTING else _redis_url()
+# Set by `up` where no broker is found: pages and worker then share one process.
+IN_PROCESS = env_flag("HERMESWEB_IN_PROCESS")
 if REDIS_URL:
     CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}

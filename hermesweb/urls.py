@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
+from hermesweb.views import health, sign_in
 from hermesweb.views.theme import theme
 
 urlpatterns = [
-    path("admin/", admin.site.urls),
-    path("sign-in/", LoginView.as_view(), name="login"),
-    path("sign-out/", LogoutView.as_view(), name="logout"),
+    path("accounts/login/", sign_in.password, name="login"),
+    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("sign-in/<str:token>/", sign_in.link, name="sign_in_link"),
     path("theme/", theme, name="theme"),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
 ]
