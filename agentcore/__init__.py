@@ -1,0 +1,11 @@
+"""Measure, bound and compact what an LLM agent sends with every request."""
+
+from __future__ import annotations
+
+from agentcore.compaction.compact import compact
+from agentcore.limits import clamp
+from agentcore.messages import Message
+from agentcore.profile import PRESETS, Profile
+from agentcore.snapshot import Snapshot, measure
+
+__all__ = ["PRESETS", "Message", "Profile", "Snapshot", "clamp", "compact", "measure"]

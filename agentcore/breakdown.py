@@ -200,7 +200,7 @@ def _charge_members(value: Mapping[str, Any], parts: dict[Category, int]) -> Non
 
 
 def _charge_parts(content: list[Any], parts: dict[Category, int]) -> int:
-    """Charge media and thinking parts, each with one comma while there are any. Returns the media."""
+    """Charge media and thinking parts, each with a comma while there are any. Counts the media."""
     commas, media = len(content) - 1, 0
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else None

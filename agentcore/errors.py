@@ -1,4 +1,4 @@
-"""Every error agentcore raises on purpose. Each message names the offending value and the way out."""
+"""Every error agentcore raises on purpose; each names the offending value and the way out."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class TokenSource(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one request as the provider reported them, normalized: `input` holds neither
-    cache figure, so the prompt is input + cache_read + cache_write. `reasoning` is part of output."""
+    cache figure; the prompt is input + cache_read + cache_write. `reasoning` is part of output."""
 
     input: int = 0
     output: int = 0

@@ -77,6 +77,30 @@ def group_at(messages: Sequence[Message], index: int) -> range:
     return range(start, stop)
 
 
+def fresh_rows(messages: Sequence[Message]) -> range:
+    """Rows of the newest tool group while no assistant message follows it; else none."""
+    row = len(messages) - 1
+    while row >= 0 and messages[row].role is not Role.ASSISTANT:
+        row -= 1
+    return group_at(messages, row) if row >= 0 and messages[row].calls else range(0)
+
+
+def instruction_rows(messages: Sequence[Message]) -> list[int]:
+    """Rows of the user messages after the last final answer; at least of the last one."""
+    rows: list[int] = []
+    answered = False
+    for row in range(len(messages) - 1, -1, -1):
+        if messages[row].is_final_answer:
+            if rows:
+                break
+            answered = True
+        elif messages[row].is_instruction:
+            rows.append(row)
+            if answered:
+                break
+    return rows[::-1]
+
+
 def measure(messages: Iterable[MessageLike]) -> Breakdown:
     """Bytes per category of a list of dicts or Messages."""
     return total(as_message(message).sizes for message in messages).breakdown

@@ -1,4 +1,4 @@
-"""The wire form: compact JSON of one message, UTF-8, keys in the order they came (spec-context 1)."""
+"""The wire form: compact JSON of one message, UTF-8, keys in the order they came."""
 
 from __future__ import annotations
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Protocol
 
 from agentcore.breakdown import Sizes, total
 from agentcore.errors import PlanError
 from agentcore.messages import Message
+from agentcore.pressure import Pressure
+from agentcore.profile import Stage
 from agentcore.snapshot import Snapshot, State
 
 
@@ -61,15 +64,43 @@ class Birth:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """`removals` and `births` are in the order of the list that they are computed on."""
+    """`removals` and `births` are in the order of the list that they are computed on.
+
+    `summarizes`: the messages whose summary is wanted in place of the omission note among the
+    births; the plan is whole without it.
+    """
 
     base: State
     removals: tuple[Removal, ...]
     births: tuple[Birth, ...]
+    summarizes: tuple[Message, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         return not self.removals and not self.births
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a strategy may know. `room`: bytes that the list may hold to be at the target;
+    `forced`: asked for by a person."""
+
+    snapshot: Snapshot
+    pressure: Pressure
+    stage: Stage
+    room: int
+    pins: frozenset[int] = frozenset()
+    forced: bool = False
+
+
+class CompactionStrategy(Protocol):
+    """Pure and sync. `priority` orders strategies of one preset, low first."""
+
+    priority: int
+
+    def should_trigger(self, situation: Situation) -> bool: ...
+
+    def compact(self, situation: Situation) -> CompactionPlan: ...
 
 
 @dataclass(frozen=True, slots=True)

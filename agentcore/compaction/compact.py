@@ -1,0 +1,82 @@
+"""Compact a plain list once: what scripts call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from agentcore.breakdown import NOTHING
+from agentcore.compaction.pipeline import Answer, Pipeline, PressureOf, run_pipeline
+from agentcore.compaction.plan import apply_plan
+from agentcore.compaction.repair import repair
+from agentcore.compaction.result import CompactionResult, Trigger
+from agentcore.compaction.summarizer import accept
+from agentcore.errors import PlanError
+from agentcore.messages import MessageLike
+from agentcore.pressure import TokenCounter, window_of
+from agentcore.profile import Profile
+from agentcore.snapshot import Snapshot
+
+
+class Summarize(Protocol):
+    """Answers with the text of a summary of at most `max_words` words."""
+
+    def __call__(self, text: str, *, max_words: int) -> str: ...
+
+
+def compact(
+    messages: Iterable[MessageLike] | Snapshot,
+    profile: Profile,
+    pinned: frozenset[int] = frozenset(),
+    *,
+    force: bool = False,
+    summarize: Summarize | None = None,
+) -> CompactionResult:
+    """Repair the list where it is illegal, then compact it where it is due, or anyway with
+    `force`. `pinned` are indexes of `messages`. The input is never changed."""
+    original = messages if isinstance(messages, Snapshot) else Snapshot.of(messages)
+    pins = _numbers(original, pinned)
+    plan, _ = repair(original)
+    snapshot = original if plan.is_empty else apply_plan(plan, original)[0]
+    trigger = Trigger.MANUAL if force else Trigger.THRESHOLD
+    run = run_pipeline(
+        snapshot, profile, pressure_of=pressure_of(profile), trigger=trigger, pins=pins
+    )
+    return replace(_drive(run, summarize), original=original)
+
+
+def pressure_of(profile: Profile) -> PressureOf:
+    """Measure a list by the profile alone, tokens by script."""
+    window = window_of("", profile.window)
+    counter = TokenCounter()
+    return lambda snapshot: counter.pressure(
+        snapshot.sizes,
+        NOTHING,
+        budget=profile.budget_for(window),
+        window=window,
+        reserve=profile.reserve_for(window),
+        counts_schemas=profile.counts_schemas,
+    )
+
+
+def _numbers(snapshot: Snapshot, indexes: Iterable[int]) -> frozenset[int]:
+    count = len(snapshot.messages)
+    for index in indexes:
+        if not 0 <= index < count:
+            raise PlanError(f"no message at index {index}; the list has {count}")
+    return frozenset(snapshot.messages[index].number for index in indexes)
+
+
+def _drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:
+    answer: Answer = None
+    try:
+        request = next(run)
+        while True:
+            if summarize is not None:
+                text = summarize(request.text, max_words=request.options.words)
+                answer = accept(text, False, request.options)
+            request = run.send(answer)
+    except StopIteration as stop:
+        result: CompactionResult = stop.value
+        return result

@@ -1,0 +1,84 @@
+"""Keep the newest messages; what is older becomes one summary or note (spec-compaction 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentcore.compaction.notes import omission_note
+from agentcore.compaction.plan import (
+    Birth,
+    CompactionPlan,
+    Fate,
+    Origin,
+    Removal,
+    Situation,
+    runs_of,
+)
+from agentcore.messages import Message, Role
+from agentcore.snapshot import Snapshot, fresh_rows, group_at, instruction_rows
+
+NAME = "keep_recent"
+# Bytes that a summary or note may take beside the tail when a target is aimed at.
+SUMMARY_ROOM = 3_000
+
+
+class KeepRecent:
+    priority = 10
+
+    def should_trigger(self, situation: Situation) -> bool:
+        stage, pressure = situation.stage, situation.pressure
+        reached = pressure.fraction > stage.at if stage.above else pressure.fraction >= stage.at
+        return reached and len(situation.snapshot.messages) > stage.keep + 1
+
+    def compact(self, situation: Situation) -> CompactionPlan:
+        """Empty where nothing but standing summaries and notes could leave."""
+        snapshot = situation.snapshot
+        leading = snapshot.leading
+        start = _cut(snapshot.messages, situation.stage.keep)
+        if situation.stage.to_target:
+            start = _move_to_target(snapshot, start, leading, situation.room)
+        spared = _spared(snapshot, situation.pins)
+        leaving = [row for row in range(leading, start) if row not in spared]
+        gone = [snapshot.messages[row] for row in leaving]
+        if all(message.is_summary for message in gone):
+            return CompactionPlan(snapshot.state, (), ())
+        note = omission_note(gone, runs_of([message.number for message in gone]))
+        return CompactionPlan(
+            snapshot.state,
+            tuple(Removal(one.start, one.stop, Fate.SUMMARIZED, NAME) for one in runs_of(leaving)),
+            (Birth(leading, note, Origin.NOTE, NAME),),
+            tuple(gone),
+        )
+
+
+def _cut(messages: Sequence[Message], keep: int) -> int:
+    """The first kept row: never inside a tool group. The newest group is kept whole, an older one
+    that the cut falls into goes whole."""
+    row = max(0, len(messages) - keep)
+    if row == len(messages) or messages[row].role is not Role.TOOL:
+        return row
+    group = group_at(messages, row)
+    newest = not any(message.calls for message in messages[group.stop :])
+    return group.start if newest else max(group.stop, row + 1)
+
+
+def _move_to_target(snapshot: Snapshot, start: int, leading: int, room: int) -> int:
+    """Go on group by group until what is kept fits the room; the newest group stays."""
+    messages = snapshot.messages
+    fixed = sum(message.sizes.bytes for message in messages[:leading]) + SUMMARY_ROOM
+    kept = fixed + sum(message.sizes.bytes for message in messages[start:])
+    while kept > room:
+        group = group_at(messages, start)
+        if group.stop >= len(messages):
+            break
+        kept -= sum(message.sizes.bytes for message in messages[start : group.stop])
+        start = group.stop
+    return start
+
+
+def _spared(snapshot: Snapshot, pins: frozenset[int]) -> set[int]:
+    """Rows that no cut takes: pins with their groups, fresh results, the user's instructions."""
+    rows = set(instruction_rows(snapshot.messages)) | set(fresh_rows(snapshot.messages))
+    for row in snapshot.indexes_of(pins):
+        rows.update(snapshot.group_at(row))
+    return rows

@@ -1,0 +1,39 @@
+"""What stands in the list where messages were taken out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
+from agentcore.messages import Message, Role, born
+
+TOOLS_NAMED = 8
+
+
+def omission_note(gone: Sequence[Message], stands_for: tuple[range, ...]) -> Message:
+    """The note that stands in for messages without a summary of them."""
+    text = f"{OMISSION_HEADER}\n{_count(gone)} left the context here; the archive keeps them."
+    return _note(text, stands_for)
+
+
+def summary_note(summary: str, stands_for: tuple[range, ...]) -> Message:
+    return _note(f"{SUMMARY_HEADER}\n{summary}", stands_for)
+
+
+def without_header(text: str) -> str:
+    """The text of a note or summary without its first line."""
+    header, _, rest = text.partition("\n")
+    return rest if header in (SUMMARY_HEADER, OMISSION_HEADER) else text
+
+
+def _note(text: str, stands_for: tuple[range, ...]) -> Message:
+    return born({"role": Role.SYSTEM.value, "content": text}, stands_for=stands_for)
+
+
+def _count(gone: Sequence[Message]) -> str:
+    tools = Counter(message.tool or "tool" for message in gone if message.role is Role.TOOL)
+    named = ", ".join(f"{name} x{count}" for name, count in tools.most_common(TOOLS_NAMED))
+    others = f", {len(tools) - TOOLS_NAMED} more tools" if len(tools) > TOOLS_NAMED else ""
+    messages = f"{len(gone)} message{'s' if len(gone) != 1 else ''}"
+    return f"{messages} ({named}{others})" if tools else messages

@@ -1,0 +1,136 @@
+"""Run the stages of a profile on a list. A generator, so that the caller owns the waiting:
+it yields a SummaryRequest and is sent the text, why there is none, or None for no summarizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from agentcore.compaction.keep_recent import KeepRecent
+from agentcore.compaction.notes import summary_note
+from agentcore.compaction.plan import (
+    CompactionPlan,
+    CompactionStrategy,
+    Origin,
+    Situation,
+    apply_plan,
+)
+from agentcore.compaction.result import (
+    CompactionResult,
+    Failure,
+    StageReport,
+    SummaryFailed,
+    Trigger,
+)
+from agentcore.compaction.summarizer import SummaryRequest, summary_request
+from agentcore.invariants import check
+from agentcore.pressure import Pressure
+from agentcore.profile import Profile, Stage, SummaryFailure
+from agentcore.snapshot import Snapshot
+
+STRATEGIES: Mapping[str, CompactionStrategy] = {"keep_recent": KeepRecent()}
+
+PressureOf: TypeAlias = Callable[[Snapshot], Pressure]
+Answer: TypeAlias = str | SummaryFailed | None
+Pipeline: TypeAlias = Generator[SummaryRequest, Answer, CompactionResult]
+
+
+def run_pipeline(
+    snapshot: Snapshot,
+    profile: Profile,
+    *,
+    pressure_of: PressureOf,
+    trigger: Trigger,
+    pins: frozenset[int] = frozenset(),
+) -> Pipeline:
+    """The first stage that is due and changes the list decides; a run by hand, or because the
+    window would burst, takes every stage as due."""
+    failures: tuple[SummaryFailed, ...] = ()
+    reason = Failure.NOTHING_TO_COMPACT
+    forced = trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
+    for stage in profile.stages:
+        situation = _situation(snapshot, profile, stage, pressure_of(snapshot), pins, forced)
+        strategy = STRATEGIES[stage.strategy]
+        if not forced and not strategy.should_trigger(situation):
+            continue
+        plan = strategy.compact(situation)
+        if plan.summarizes:
+            answer = yield summary_request(plan.summarizes, profile.summary)
+            if isinstance(answer, SummaryFailed):
+                failures += (answer,)
+                if profile.summary.on_failure is SummaryFailure.KEEP:
+                    reason = answer.reason
+                    continue
+            if isinstance(answer, str):
+                plan = _with_summary(plan, answer)
+        refusal = _refusal(plan, snapshot, situation, profile.min_gain)
+        if refusal is None:
+            return _applied(plan, snapshot, stage, trigger, failures)
+        reason = refusal
+    empty = CompactionPlan(snapshot.state, (), ())
+    return CompactionResult(snapshot, snapshot, trigger, empty, reason=reason, failures=failures)
+
+
+def _situation(
+    snapshot: Snapshot,
+    profile: Profile,
+    stage: Stage,
+    pressure: Pressure,
+    pins: frozenset[int],
+    forced: bool,
+) -> Situation:
+    """The target, said in bytes of this list: what pressure counts beside it is taken off."""
+    counted = max(pressure.used, 1)
+    room = round(snapshot.sizes.bytes * min(1.0, profile.target * pressure.limit / counted))
+    return Situation(snapshot, pressure, stage, room, pins, forced)
+
+
+def _with_summary(plan: CompactionPlan, summary: str) -> CompactionPlan:
+    """The plan with a summary where it had the bare note."""
+    births = (
+        replace(
+            birth,
+            message=summary_note(summary, birth.message.stands_for),
+            origin=Origin.SUMMARY,
+        )
+        if birth.origin is Origin.NOTE
+        else birth
+        for birth in plan.births
+    )
+    return replace(plan, births=tuple(births))
+
+
+def _refusal(
+    plan: CompactionPlan, snapshot: Snapshot, situation: Situation, min_gain: float
+) -> Failure | None:
+    """Why a plan is not applied; broken rules roll it back."""
+    if plan.is_empty:
+        return Failure.NOTHING_TO_COMPACT
+    after, _ = apply_plan(plan, snapshot)
+    freed = snapshot.sizes.bytes - after.sizes.bytes
+    if freed <= 0:
+        return Failure.DID_NOT_SHRINK
+    if not situation.forced and freed < min_gain * snapshot.sizes.bytes:
+        return Failure.NOTHING_TO_COMPACT
+    return Failure.INVARIANT if check(plan, snapshot, situation.pins) else None
+
+
+def _applied(
+    plan: CompactionPlan,
+    snapshot: Snapshot,
+    stage: Stage,
+    trigger: Trigger,
+    failures: tuple[SummaryFailed, ...],
+) -> CompactionResult:
+    after, revision = apply_plan(plan, snapshot)
+    freed = snapshot.sizes.bytes - after.sizes.bytes
+    return CompactionResult(
+        snapshot,
+        after,
+        trigger,
+        plan,
+        revision,
+        stages=(StageReport(stage.strategy, freed),),
+        failures=failures,
+    )

@@ -1,0 +1,117 @@
+"""Make a list from outside legal, by a plan, so that each repair is told and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, runs_of
+from agentcore.messages import Message, Role, ToolCall, ToolStatus, born
+from agentcore.snapshot import Snapshot
+
+STAGE = "repair"
+NOT_RUN = "[{tool} was not run]"
+INTERRUPTED = "[{tool} was interrupted; it may have run in part]"
+NO_OUTPUT = "(no output)"
+
+
+@dataclass(slots=True)
+class _Draft:
+    removed: list[int] = field(default_factory=list)
+    births: list[Birth] = field(default_factory=list)
+    reasons: list[tuple[int, str]] = field(default_factory=list)
+
+    def remove(self, row: int, number: int, reason: str) -> None:
+        self.removed.append(row)
+        self.reasons.append((number, reason))
+
+    def replace(self, row: int, message: Message, value: dict[str, Any], reason: str) -> None:
+        self.remove(row, message.number, reason)
+        known: dict[str, Any] = {
+            "tool": message.tool,
+            "status": message.status,
+            "replaces": message.number,
+        }
+        self.births.append(Birth(row, born(value, **known), None, STAGE))
+
+
+def repair(
+    snapshot: Snapshot, unanswered: str = NOT_RUN
+) -> tuple[CompactionPlan, tuple[tuple[int, str], ...]]:
+    """The plan that makes the list legal, and (message number, reason) of each repair.
+
+    An empty plan for a legal list. `unanswered`: the text of a result for a call without one,
+    NOT_RUN or, after a stop or crash, INTERRUPTED (spec-compaction 1, Repair).
+    """
+    draft = _Draft()
+    messages = snapshot.messages
+    row = 0
+    while row < len(messages):
+        if messages[row].role is Role.ASSISTANT and messages[row].calls:
+            row = _repair_group(messages, row, unanswered, draft)
+            continue
+        if messages[row].role is Role.TOOL:
+            draft.remove(row, messages[row].number, "result without its call")
+        elif _is_empty_reply(messages[row]):
+            draft.remove(row, messages[row].number, "empty assistant message")
+        row += 1
+    removals = tuple(
+        Removal(run.start, run.stop, Fate.REPAIRED, STAGE) for run in runs_of(draft.removed)
+    )
+    return CompactionPlan(snapshot.state, removals, tuple(draft.births)), tuple(draft.reasons)
+
+
+def _repair_group(messages: Sequence[Message], row: int, unanswered: str, draft: _Draft) -> int:
+    """Repair one call with its results; returns the row after them."""
+    caller = messages[row]
+    ids = [call.id or f"call_{caller.number}_{place}" for place, call in enumerate(caller.calls)]
+    if any(not call.id for call in caller.calls):
+        draft.replace(row, caller, _with_ids(caller, ids), "empty call id")
+    waiting = dict(zip(ids, caller.calls, strict=True))
+    row += 1
+    while row < len(messages) and messages[row].role is Role.TOOL:
+        _repair_result(messages[row], row, waiting, draft)
+        row += 1
+    for call_id, call in waiting.items():
+        draft.births.append(_answer(row, call_id, call, unanswered))
+        draft.reasons.append((caller.number, f"call {call_id} without result"))
+    return row
+
+
+def _repair_result(message: Message, row: int, waiting: dict[str, ToolCall], draft: _Draft) -> None:
+    answered = message.tool_call_id
+    if not answered:
+        answered = next((one for one, call in waiting.items() if not call.id), None)
+    if answered is None or answered not in waiting:
+        draft.remove(row, message.number, "second result" if message.tool_call_id else "no call id")
+        return
+    del waiting[answered]
+    empty = message.value().get("content") in (None, "", [])
+    if empty or not message.tool_call_id:
+        value = {**message.value(), "tool_call_id": answered}
+        if empty:
+            value["content"] = NO_OUTPUT
+        draft.replace(row, message, value, "empty result" if empty else "empty call id")
+
+
+def _answer(row: int, call_id: str, call: ToolCall, unanswered: str) -> Birth:
+    text = unanswered.format(tool=call.name or "the tool")
+    value = {"role": Role.TOOL.value, "tool_call_id": call_id, "content": text}
+    message = born(value, tool=call.name, status=ToolStatus.UNKNOWN)
+    return Birth(row, message, Origin.INJECTED, STAGE)
+
+
+def _with_ids(message: Message, ids: Sequence[str]) -> dict[str, Any]:
+    value = message.value()
+    value["tool_calls"] = [
+        {**call, "id": call_id} for call, call_id in zip(value["tool_calls"], ids, strict=True)
+    ]
+    return value
+
+
+def _is_empty_reply(message: Message) -> bool:
+    if message.role is not Role.ASSISTANT or message.calls:
+        return False
+    content = message.value().get("content")
+    return not message.text.strip() and not (isinstance(content, list) and content)

@@ -1,0 +1,162 @@
+"""The rules that every list and every compaction keeps (spec-compaction 1), one function a rule.
+
+Each check returns what breaks the rule; an empty list means that it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentcore.compaction.plan import CompactionPlan, Fate, apply_plan
+from agentcore.messages import Message, Role
+from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
+
+
+class Rule(StrEnum):
+    LEGAL = "I1"
+    SYSTEM = "I2"
+    PINS = "I3"
+    TRACE = "I4"
+    ARCHIVE = "I5"
+    SIZES = "I6"
+    SHRINK = "I7"
+    FRESH = "I8"
+    PROMPT = "I10"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """`index` is the row of the list that was looked at, or None."""
+
+    rule: Rule
+    index: int | None
+    detail: str
+
+
+def check(plan: CompactionPlan, before: Snapshot, pins: frozenset[int]) -> list[Violation]:
+    """All rules that a plan could break, on the list that it leads to."""
+    after, _ = apply_plan(plan, before)
+    return [
+        *legal(after.messages),
+        *system(before, after),
+        *pinned(before, after, pins),
+        *trace(plan),
+        *archive(plan, before, after),
+        *sizes(after),
+        *shrink(before, after),
+        *fresh(before, after),
+        *prompt(before, after),
+    ]
+
+
+def legal(messages: Sequence[Message]) -> list[Violation]:
+    """I1: calls and results are paired, and nothing stands between them."""
+    found: list[Violation] = []
+    open_calls: list[str] = []
+    for index, message in enumerate(messages):
+        if message.role is Role.TOOL:
+            if message.tool_call_id in open_calls:
+                open_calls.remove(message.tool_call_id)
+            else:
+                text = f"the result {message.tool_call_id!r} answers no open call"
+                found.append(Violation(Rule.LEGAL, index, text))
+            continue
+        found += _unanswered(open_calls, index)
+        open_calls = [call.id for call in message.calls]
+    return found + _unanswered(open_calls, len(messages))
+
+
+def system(before: Snapshot, after: Snapshot) -> list[Violation]:
+    """I2: the leading messages are the current ones."""
+    count = before.leading
+    if _wires(after.messages[:count]) == _wires(before.messages[:count]):
+        return []
+    return [Violation(Rule.SYSTEM, 0, "the leading messages changed")]
+
+
+def pinned(before: Snapshot, after: Snapshot, pins: frozenset[int]) -> list[Violation]:
+    """I3: every pin is there, byte for byte, in its old order among what is kept."""
+    kept_before = _survivors(before, after)
+    kept_after = _survivors(after, before)
+    present = {message.number: message.wire for message in after.messages}
+    found = [
+        Violation(Rule.PINS, index, f"the pinned message {before.messages[index].number} is gone")
+        for index in before.indexes_of(pins)
+        if present.get(before.messages[index].number) != before.messages[index].wire
+    ]
+    if kept_before != kept_after:
+        found.append(Violation(Rule.PINS, None, "kept messages changed their order"))
+    return found
+
+
+def trace(plan: CompactionPlan) -> list[Violation]:
+    """I4: what left is named by a message that was born for it."""
+    told = [birth.message for birth in plan.births]
+    if all(cut.fate in (Fate.REPAIRED, Fate.REBUILT) for cut in plan.removals) or told:
+        return []
+    return [Violation(Rule.TRACE, plan.removals[0].start, "rows leave without a note")]
+
+
+def archive(plan: CompactionPlan, before: Snapshot, after: Snapshot) -> list[Violation]:
+    """I5: what is kept and what the plan names make up the list before."""
+    named = {
+        before.messages[row].number for cut in plan.removals for row in range(cut.start, cut.stop)
+    }
+    kept = {message.number for message in after.messages}
+    return [
+        Violation(Rule.ARCHIVE, index, f"message {message.number} is neither kept nor named")
+        for index, message in enumerate(before.messages)
+        if (message.number in named) == (message.number in kept)
+    ]
+
+
+def sizes(after: Snapshot) -> list[Violation]:
+    """I6: the breakdown sums to the size, to the byte, list and wire texts alike."""
+    wire = sum(len(message.wire.encode()) for message in after.messages)
+    if wire == after.sizes.bytes == after.sizes.breakdown.total:
+        return []
+    text = f"wire {wire}, size {after.sizes.bytes}, breakdown {after.sizes.breakdown.total}"
+    return [Violation(Rule.SIZES, None, text)]
+
+
+def shrink(before: Snapshot, after: Snapshot) -> list[Violation]:
+    """I7: smaller than before."""
+    if after.sizes.bytes < before.sizes.bytes:
+        return []
+    text = f"{before.sizes.bytes} bytes became {after.sizes.bytes}"
+    return [Violation(Rule.SHRINK, None, text)]
+
+
+def fresh(before: Snapshot, after: Snapshot) -> list[Violation]:
+    """I8: results that no reply has seen yet are still there."""
+    return _missing(Rule.FRESH, fresh_rows(before.messages), before, after)
+
+
+def prompt(before: Snapshot, after: Snapshot) -> list[Violation]:
+    """I10: what the user said since the last final answer is alive."""
+    return _missing(Rule.PROMPT, instruction_rows(before.messages), before, after)
+
+
+def _unanswered(open_calls: Sequence[str], index: int) -> list[Violation]:
+    text = "the call {!r} has no result before this row"
+    return [Violation(Rule.LEGAL, index, text.format(call)) for call in open_calls]
+
+
+def _missing(rule: Rule, rows: Sequence[int], before: Snapshot, after: Snapshot) -> list[Violation]:
+    alive = {message.number for message in after.messages}
+    return [
+        Violation(rule, row, f"message {before.messages[row].number} is gone")
+        for row in rows
+        if before.messages[row].number not in alive
+    ]
+
+
+def _survivors(one: Snapshot, other: Snapshot) -> list[int]:
+    numbers = {message.number for message in other.messages}
+    return [message.number for message in one.messages if message.number in numbers]
+
+
+def _wires(messages: Sequence[Message]) -> list[str]:
+    return [message.wire for message in messages]
