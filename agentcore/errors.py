@@ -43,7 +43,11 @@ class ModelError(AgentcoreError):
 
 
 class ContextTooLong(ModelError):
-    """The provider refused the request for its length."""
+    """The provider refused the request for its length; `window` in tokens where it said so."""
+
+    def __init__(self, text: str, *, window: int | None = None) -> None:
+        super().__init__(text)
+        self.window = window
 
 
 class TranscriptError(AgentcoreError):
