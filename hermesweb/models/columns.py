@@ -1,0 +1,24 @@
+"""Kinds of columns that several tables share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+NAME_CHARS = 200
+
+
+def one_of(members: type[StrEnum], **options: Any) -> Any:
+    """A column that holds one member of a closed list."""
+    choices = [(member.value, member.value.replace("_", " ")) for member in members]
+    return models.CharField(max_length=24, choices=choices, **options)
+
+
+def person(**options: Any) -> Any:
+    """Who did it; None is the program itself."""
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", **options
+    )

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import secrets
+from enum import StrEnum
+
+from django.conf import settings
+from django.db import models
+
+from agentcore.breakdown import Breakdown
+from agentcore.directives import InstructionKind
+from agentcore.events import EventKind, RunEnd
+from agentcore.pressure import TokenSource, Unit, WindowSource
+from agentcore.profile import Automatic
+from hermesweb.models.columns import NAME_CHARS, one_of, person
+from hermesweb.models.profiles import Profile, ProfileVersion
+
+
+class SessionKind(StrEnum):
+    RUN = "run"
+    IMPORTED = "imported"
+    FOLLOWED = "followed"
+    FED = "fed"
+    GATEWAY = "gateway"
+
+
+class Status(StrEnum):
+    IDLE = "idle"
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPACTING = "compacting"
+    WAITING = "waiting"
+    STOPPING = "stopping"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    FOLLOWING = "following"
+    ARCHIVED = "archived"
+
+
+class InstructionState(StrEnum):
+    QUEUED = "queued"
+    TAKEN = "taken"
+    WITHDRAWN = "withdrawn"
+
+
+def new_id() -> str:
+    return secrets.token_hex(6)
+
+
+class Gauge(models.Model):
+    """What a list weighs and what that is measured against, at one moment. `bytes`, `chars` and
+    `estimate` are of the messages; `breakdown` has the tool schemas too; `tokens` are those of the
+    whole request."""
+
+    bytes = models.PositiveBigIntegerField(default=0)
+    chars = models.PositiveBigIntegerField(default=0)
+    estimate = models.PositiveBigIntegerField(default=0)
+    tokens = models.PositiveBigIntegerField(default=0)
+    tokens_are = one_of(TokenSource, default=TokenSource.ESTIMATE)
+    breakdown = models.JSONField(default=dict)
+    used = models.PositiveBigIntegerField(default=0)
+    limit = models.PositiveBigIntegerField(default=0)
+    unit = one_of(Unit, default=Unit.TOKENS)
+    window_tokens = models.PositiveBigIntegerField(default=0)
+    window_from = one_of(WindowSource, default=WindowSource.ASSUMED)
+    reserve = models.PositiveIntegerField(default=0)
+    ratio = models.FloatField(default=1.0)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def pressure(self) -> float:
+        return self.used / self.limit if self.limit else 0.0
+
+    @property
+    def categories(self) -> Breakdown:
+        return Breakdown(self.breakdown)
+
+
+class AgentSession(Gauge):
+    """One conversation. `profile` is the followed name; without it the session is detached and
+    `profile_version` stays. `automatic` is empty where the profile decides. `compactions` counts
+    the applied ones, `compaction_number` those that were given a number."""
+
+    id = models.CharField(primary_key=True, max_length=60, default=new_id)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="sessions")
+    kind = one_of(SessionKind, default=SessionKind.RUN)
+    status = one_of(Status, default=Status.IDLE, db_index=True)
+    title = models.CharField(max_length=NAME_CHARS, blank=True)
+    workspace = models.TextField(blank=True)
+    mode = models.CharField(max_length=24, default="goal")
+    model = models.CharField(max_length=60)
+    recording = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
+    predecessor = models.ForeignKey("self", models.SET_NULL, null=True, related_name="successors")
+    parent = models.ForeignKey("self", models.SET_NULL, null=True, related_name="subagents")
+    profile = models.ForeignKey(Profile, models.PROTECT, null=True)
+    profile_version = models.ForeignKey(ProfileVersion, models.PROTECT)
+    automatic = one_of(Automatic, blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    over_budget = models.BooleanField(default=False)
+    hold = models.BooleanField(default=False)
+    thrash = models.BooleanField(default=False)
+    breaker = models.BooleanField(default=False)
+    stop_requested = models.BooleanField(default=False)
+    run_open = models.BooleanField(default=False)
+    run_end = one_of(RunEnd, blank=True, default="")
+    run_reason = models.TextField(blank=True)
+
+    seq = models.PositiveBigIntegerField(default=0)
+    revision = models.PositiveIntegerField(default=0)
+    last_number = models.PositiveIntegerField(default=0)
+    messages_alive = models.PositiveIntegerField(default=0)
+    turns = models.PositiveIntegerField(default=0)
+    runs = models.PositiveIntegerField(default=0)
+    compactions = models.PositiveIntegerField(default=0)
+    compaction_number = models.PositiveIntegerField(default=0)
+    pinned_bytes = models.PositiveBigIntegerField(default=0)
+
+    holder = models.CharField(max_length=60, blank=True)
+    lease_ends = models.DateTimeField(null=True, db_index=True)
+    fence = models.PositiveBigIntegerField(default=0)
+    asked_at = models.DateTimeField(null=True)
+
+    source_format = models.CharField(max_length=40, blank=True)
+    problems = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return self.title or self.id
+
+    @property
+    def state(self) -> str:
+        return f"{self.revision}.{self.last_number}"
+
+
+class Instruction(models.Model):
+    """What a person wants of the list; the lease holder takes it at a border, in order of `id`.
+    `options` are those of a compaction; `number` the message that it became."""
+
+    session = models.ForeignKey(AgentSession, models.CASCADE, related_name="instructions")
+    kind = one_of(InstructionKind)
+    state = one_of(InstructionState, default=InstructionState.QUEUED)
+    text = models.TextField(blank=True)
+    options = models.JSONField(default=dict)
+    by = person()
+    at = models.DateTimeField(auto_now_add=True)
+    taken_at = models.DateTimeField(null=True)
+    number = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["session", "state", "id"], name="instruction_queue")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}: {self.state}"
+
+
+class SessionEvent(models.Model):
+    """`seq` is gapless per session, in order of commit."""
+
+    session = models.ForeignKey(AgentSession, models.CASCADE, related_name="events")
+    seq = models.PositiveBigIntegerField()
+    kind = one_of(EventKind)
+    data = models.JSONField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "seq"], name="event_seq")]
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.kind}"
