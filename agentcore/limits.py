@@ -9,13 +9,21 @@ from typing import Literal
 KIB, MIB = 1_024, 1_048_576
 Keep = Literal["head", "tail", "head+tail"]
 
+# The most that all notices of one clamp take, with their line ends.
 NOTICE_BYTES = 120
-_NOTICE = re.compile(r"… output truncated \((\d+) bytes omitted\)")
+# A first line up to here names the subject of a result; what is added to it stays within the
+# first 200 characters of the text.
+SUBJECT_CHARS = 120
+
+_DIGITS = "([0-9]{1,15})"
+_OMITTED = "… output truncated (%s bytes omitted; the session keeps the whole output; ask for less)"
+_ANNOUNCED = "… output truncated (%s bytes omitted; the session keeps all)"
+_GAP = "\n… %s bytes omitted here\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """0 means no limit. Units are in the names; lines, hits and files are counts."""
+    """0 means no limit. Units are in the names; lines, hits, files and processes are counts."""
 
     file_bytes: int = 4 * MIB
     read_lines: int = 2_000
@@ -27,6 +35,8 @@ class Limits:
     stream_bytes: int = 256 * KIB
     background_bytes: int = 512 * KIB
     command_seconds: int = 120
+    command_processes: int = 256
+    command_memory_bytes: int = 4_096 * MIB
     web_body_bytes: int = 2 * MIB
     web_text_chars: int = 20_000
     web_hits: int = 8
@@ -40,34 +50,49 @@ class Limits:
 
 
 def clamp(text: str, max_bytes: int, keep: Keep = "head") -> str:
-    """At most `max_bytes` of the text's UTF-8, cut at character borders, plus a notice of at most
-    120 bytes that says how many bytes are missing. Clamping twice changes nothing."""
+    """At most `max_bytes` of the text's UTF-8, cut at character borders, plus notices of at most
+    120 bytes that say how many bytes are missing. Clamping twice changes nothing.
+
+    With `head+tail` the notice stands in the gap and is announced in the first line.
+    """
     raw = text.encode("utf-8", "surrogatepass")
-    if not max_bytes or len(raw) <= max_bytes or _is_clamped(text, len(raw), max_bytes):
+    if not max_bytes or len(raw) <= max_bytes or len(raw) - _notices(text) <= max_bytes:
         return text
     if keep == "head":
         head = _head(raw, max_bytes)
-        return f"{head}\n{_notice(len(raw) - _length(head))}"
+        return f"{head}\n{_OMITTED % (len(raw) - _length(head))}"
     if keep == "tail":
         tail = _tail(raw, max_bytes)
-        return f"{_notice(len(raw) - _length(tail))}\n{tail}"
+        return f"{_OMITTED % (len(raw) - _length(tail))}\n{tail}"
     head, tail = _head(raw, max_bytes // 2), _tail(raw, max_bytes - max_bytes // 2)
-    gap = _notice(len(raw) - _length(head) - _length(tail))
-    return f"{gap}\n{head}\n{gap}\n{tail}"
+    omitted = len(raw) - _length(head) - _length(tail)
+    return f"{_announced(head, omitted)}{_GAP % omitted}{tail}"
 
 
-def _is_clamped(text: str, size: int, max_bytes: int) -> bool:
-    """Whether a notice of ours stands at the cut while the rest is within the limit."""
-    first, last = text.split("\n", 1)[0], text.rsplit("\n", 1)[-1]
-    notices = [line for line in (first, last) if _NOTICE.fullmatch(line)]
-    if not notices:
-        return False
-    copies = text.count(notices[0]) if notices[0] == first else 1
-    return size - copies * (_length(notices[0]) + 1) <= max_bytes
+def head_of(text: str, max_bytes: int) -> str:
+    """The longest front of the text that takes at most `max_bytes` of UTF-8."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return text if len(raw) <= max_bytes else _head(raw, max_bytes)
 
 
-def _notice(omitted: int) -> str:
-    return f"… output truncated ({omitted} bytes omitted)"
+def _notices(text: str) -> int:
+    """Bytes that the notices of one earlier clamp take: at most NOTICE_BYTES, whatever the text."""
+    if found := _AT_END.search(text, max(0, len(text) - NOTICE_BYTES)) or _AT_START.match(text):
+        return _length(found[0])
+    if found := _IN_FIRST_LINE.match(text):
+        gap = _GAP % found[2]
+        # The first line took a space or a line end besides.
+        return _length(found[1]) + 1 + _length(gap) if gap in text else 0
+    return 0
+
+
+def _announced(head: str, omitted: int) -> str:
+    """The head with the notice at the end of its first line, or before one that is too long."""
+    notice = _ANNOUNCED % omitted
+    subject, newline, rest = head.partition("\n")
+    if newline and len(subject) <= SUBJECT_CHARS:
+        return f"{subject} {notice}\n{rest}"
+    return f"{notice}\n{head}"
 
 
 def _head(raw: bytes, size: int) -> str:
@@ -85,3 +110,12 @@ def _tail(raw: bytes, size: int) -> str:
 
 def _length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _pattern(template: str) -> str:
+    return re.escape(template).replace("%s", _DIGITS)
+
+
+_AT_END = re.compile(rf"\n{_pattern(_OMITTED)}\Z")
+_AT_START = re.compile(rf"{_pattern(_OMITTED)}\n")
+_IN_FIRST_LINE = re.compile(rf"(?:[^\n]{{0,{SUBJECT_CHARS}}} )?({_pattern(_ANNOUNCED)})\n")
