@@ -6,20 +6,29 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+import httpx
 import redis
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from packaging.requirements import Requirement
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
+from websockets.typing import Origin
 
+from hermesweb import sign_in
 from hermesweb.celery import app
+from hermesweb.lock import running
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 START = "start the installation with ./run"
+# A production set-up redirects plain http; a look from the same machine comes as from its proxy.
+AS_PROXY = {"Host": "localhost", "X-Forwarded-Proto": "https"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,43 @@ def worker() -> Finding:
         log = settings.DATA_DIR / "logs" / "worker.log"
         return Finding(False, f"no worker answers: look at {log}, then {START} again")
     return Finding(True, ", ".join(name for answer in answers for name in answer))
+
+
+def web() -> Finding:
+    here = running(settings.DATA_DIR)
+    if here is None:
+        return Finding(False, f"not running: {START}")
+    try:
+        httpx.get(f"{here.url}/healthz", headers=AS_PROXY, timeout=3).raise_for_status()
+    except httpx.HTTPError as error:
+        log = settings.DATA_DIR / "logs" / "web.log"
+        return Finding(False, f"{here.url} does not answer ({error}): look at {log}")
+    return Finding(True, here.url)
+
+
+def web_socket() -> Finding:
+    """Signed in as the local owner, a socket opens and answers."""
+    here = running(settings.DATA_DIR)
+    assert here is not None
+    session = sign_in.session_of(sign_in.local_owner())
+    try:
+        with connect(
+            f"{here.url.replace('http', 'ws', 1)}/ws/overview/",
+            origin=Origin(here.url),
+            additional_headers={
+                **AS_PROXY,
+                "Cookie": f"{settings.SESSION_COOKIE_NAME}={session.session_key}",
+            },
+            open_timeout=3,
+        ) as socket:
+            start = time.monotonic()
+            socket.ping().wait(3)
+            milliseconds = (time.monotonic() - start) * 1000
+    except (OSError, WebSocketException) as error:
+        return Finding(False, f"no socket ({error}): does a proxy pass on the upgrade?")
+    finally:
+        session.delete()
+    return Finding(True, f"answered within {milliseconds:.0f} ms")
 
 
 def browser() -> Finding:

@@ -285,4 +285,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
+    # A line for each request that a model client makes tells nothing.
+    "loggers": {"httpx": {"level": "WARNING"}},
 }

@@ -8,7 +8,10 @@ import secrets
 from datetime import timedelta
 from pathlib import Path
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from hermesweb.models import SignInLink, UserToken
@@ -45,6 +48,16 @@ def redeem(token: str) -> User | None:
     # Of two requests at once, the one that deletes the row is the one that signs in.
     deleted, _ = SignInLink.objects.filter(pk=link.pk).delete()
     return link.user if deleted else None
+
+
+def session_of(user: User) -> SessionStore:
+    """A stored session in which `user` is signed in; whoever asks for it deletes it."""
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    return session
 
 
 def api_token(user: User, kept_in: Path) -> str:

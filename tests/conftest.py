@@ -1,15 +1,48 @@
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from house import House, up
+
+from hermesweb.checkup import find_browser
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+# Needed as root and without a network; harmless elsewhere.
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of recorded sessions and cases that may lie beside the checkout."""
     if not SHARED.is_dir():
-        pytest.skip(f"recordings and cases are not there: {SHARED}")
+        pytest.skip(f"no recordings and cases at {SHARED}")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The distribution's Chromium instead of one that Playwright downloads."""
+    found = find_browser()
+    if found is None:
+        missing = "no Chromium on the PATH: apt-get install chromium"
+        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
+    return {**browser_type_launch_args, "executable_path": found, "args": CHROMIUM_FLAGS}
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A running installation with a data folder of its own, shared by the tests of one process."""
+    with up(tmp_path_factory.mktemp("house")) as started:
+        yield started

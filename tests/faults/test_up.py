@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import urllib.request
+from pathlib import Path
+
+import pytest
+from house import House, command_of, manage, up, wait_for
+
+pytestmark = pytest.mark.faults
+
+
+def get(url: str) -> tuple[int, str]:
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return answer.status, answer.read().decode()
+
+
+def test_the_first_line_tells_where_it_is_and_the_page_answers(house: House) -> None:
+    status, page = get(f"{house.url}/accounts/login/")
+
+    assert status == 200
+    assert 'name="password"' in page
+
+
+def test_broker_web_and_worker_are_ready_when_the_line_is_out(house: House) -> None:
+    status, body = get(f"{house.url}/readyz")
+
+    assert status == 200
+    assert json.loads(body) == {"database": True, "broker": True, "worker": True}
+    assert set(house.children()) == {"broker", "web", "worker"}
+
+
+def test_secrets_are_readable_by_their_owner_only(house: House) -> None:
+    for name in ("secret_key", "api_token"):
+        assert stat.S_IMODE((house.data_dir / name).stat().st_mode) == 0o600
+
+
+def test_a_second_start_says_where_the_first_runs(house: House) -> None:
+    second = manage("up", "--port", "0", data_dir=house.data_dir)
+
+    assert second.returncode == 1
+    assert f"already running on port {house.port}" in second.stderr
+    assert f"{house.url}/sign-in/" in second.stderr
+
+
+def test_a_taken_port_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        start = manage("up", "--port", str(port), data_dir=tmp_path)
+
+    assert start.returncode == 2
+    assert f"port {port}" in start.stderr and "--port 0" in start.stderr
+    assert "Traceback" not in start.stderr
+    assert not (tmp_path / "logs").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_everything_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    with up(tmp_path) as house:
+        children = house.children()
+        code = house.stop(number)
+
+    assert code == 0
+    assert len(children) == 3
+    assert [command_of(pid) for pid in children.values()] == ["", "", ""]
+    assert (tmp_path / "up.json").read_text() == ""
+
+
+def test_a_killed_supervisor_takes_its_children_along(tmp_path: Path) -> None:
+    with up(tmp_path) as house:
+        children = house.children()
+        house.process.kill()
+        house.process.wait(5)
+
+    wait_for(lambda: not any(map(command_of, children.values())), seconds=5)
+    with up(tmp_path) as again:
+        assert again.api_token == house.api_token
+
+
+@pytest.mark.parametrize("name", ["worker", "web", "broker"])
+def test_a_killed_child_is_started_again_and_told(house: House, name: str) -> None:
+    before = house.children()[name]
+
+    house.kill(name)
+
+    wait_for(lambda: house.children().get(name, before) != before)
+    wait_for(lambda: get_status(f"{house.url}/readyz") == 200, seconds=30)
+    assert f"{name} ended (killed by SIGKILL)" in house.log()
+    assert f"{name} started again" in house.log()
+
+
+def test_doctor_finds_nothing_while_it_runs(house: House) -> None:
+    checkup = manage("doctor", "--json", data_dir=house.data_dir)
+
+    assert checkup.returncode == 0, checkup.stdout + checkup.stderr
+    assert all(check["ok"] for check in json.loads(checkup.stdout)["checks"])
+
+
+def test_doctor_says_what_to_do_when_nothing_runs(tmp_path: Path) -> None:
+    checkup = manage("doctor", data_dir=tmp_path)
+
+    assert checkup.returncode == 1
+    assert "run manage.py migrate" in checkup.stdout
+    assert "./run" in checkup.stdout
+
+
+def test_a_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    start = manage("up", "--port", "0", data_dir=tmp_path / "file" / "data")
+
+    assert start.returncode == 2
+    assert "--data-dir" in start.stderr and "Traceback" not in start.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_data_folder_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    start = manage("up", "--port", "0", data_dir=tmp_path)
+
+    assert start.returncode == 2
+    assert "--data-dir" in start.stderr and "Traceback" not in start.stderr
+
+
+def get_status(url: str) -> int:
+    try:
+        return get(url)[0]
+    except OSError:
+        return 0
