@@ -1,0 +1,191 @@
+// <turn-chart src="/sessions/ID/chart.json" plotly="/static/plotly/plotly.min.js">: the context by
+// turn for analysis, drawn when it comes into view.
+//
+// `src` answers {unit, threshold, name, turns: [rows]} (turns.js says what a row is, turn-strip.js
+// what the others are), at most 1,000 rows. While it follows a run it draws again at most once in 2 s.
+// Dispatches turn:selected {turn} (bubbling) when a bar is clicked.
+
+import { CATEGORIES, label } from "./categories.js";
+import { onThemeChange, palette } from "./palette.js";
+import { ceiling, quantity, stack } from "./turns.js";
+
+const AT_MOST_EVERY = 2000;
+// Plotly writes its own rules and those of its maps into inline style sheets, which our policy
+// refuses, unless elements with these ids are there; css/plot.css holds what a chart needs. The
+// second id changes with the bundle: the test of the policy then names the new one.
+const STAND_INS = [
+  { id: "plotly.js-style-global", className: "no-inline-styles" },
+  { id: "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53" },
+];
+const CONFIG = { displayModeBar: false, responsive: true };
+
+class TurnChart extends HTMLElement {
+  #data;
+  #place = document.createElement("div");
+  #ending;
+  #timer;
+
+  connectedCallback() {
+    this.#place.className = "plot";
+    this.append(this.#place);
+    this.#ending = new AbortController();
+    const { signal } = this.#ending;
+    const seen = new IntersectionObserver(([entry]) => {
+      if (!entry.isIntersecting) return;
+      seen.disconnect();
+      this.#begin(signal);
+    });
+    seen.observe(this);
+    signal.addEventListener("abort", () => seen.disconnect());
+  }
+
+  disconnectedCallback() {
+    this.#ending.abort();
+    clearTimeout(this.#timer);
+    window.Plotly?.purge(this.#place);
+    this.#place.remove();
+  }
+
+  async #begin(signal) {
+    await Promise.all([loadPlotly(this.getAttribute("plotly")), this.#fetch(signal)]);
+    if (signal.aborted) return;
+    this.#draw();
+    this.#place.on("plotly_click", (click) => this.#select(click.points[0].customdata));
+    onThemeChange(() => this.#draw(), signal);
+    document.addEventListener("session:turn_ended", () => this.#refreshSoon(signal), { signal });
+  }
+
+  async #fetch(signal) {
+    const answer = await fetch(this.getAttribute("src"), { signal });
+    if (!answer.ok) throw new Error(`${answer.url} answered ${answer.status}`);
+    this.#data = await answer.json();
+  }
+
+  #refreshSoon(signal) {
+    this.#timer ??= setTimeout(async () => {
+      this.#timer = undefined;
+      await this.#fetch(signal);
+      this.#draw();
+    }, AT_MOST_EVERY);
+  }
+
+  #draw() {
+    const colours = palette(this);
+    window.Plotly.react(this.#place, traces(this.#data, colours), layout(this.#data, colours), CONFIG);
+  }
+
+  #select(turn) {
+    this.dispatchEvent(new CustomEvent("turn:selected", { bubbles: true, detail: { turn } }));
+  }
+}
+
+let loading;
+
+function loadPlotly(address) {
+  loading ??= new Promise((resolve, reject) => {
+    const nonce = document.querySelector("script[nonce]")?.nonce;
+    const styles = STAND_INS.map((names) => Object.assign(document.createElement("style"), { nonce, ...names }));
+    const script = Object.assign(document.createElement("script"), { nonce, src: address });
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${address} could not be loaded`));
+    document.head.append(...styles, script);
+  });
+  return loading;
+}
+
+// One bar trace a category that occurs, in the order of a request, and the turns they stand on.
+export function traces({ turns, unit }, colours) {
+  const stacks = turns.map((row) => new Map(stack(row)));
+  const places = positions(turns);
+  return CATEGORIES.filter(({ name }) => stacks.some((heights) => heights.has(name))).map(({ name, letter, shape }) => ({
+    type: "bar",
+    name: `${letter} ${label(name)}`,
+    x: places,
+    y: stacks.map((heights) => heights.get(name) ?? 0),
+    customdata: turns.map((row) => row.turn),
+    marker: {
+      color: colours.categories[name],
+      line: { color: colours["cat-edge"], width: turns.length > 120 ? 0 : 0.5 },
+      pattern: { shape, fgcolor: colours.pattern, size: 6, solidity: 0.25 },
+    },
+    hovertemplate: `turn %{customdata}<br>${label(name)} %{y:,.0f} ${unit === "tokens" ? "tok" : unit}<extra></extra>`,
+  }));
+}
+
+export function layout({ turns, unit, threshold, name }, colours) {
+  const limit = turns.at(-1)?.limit;
+  const places = positions(turns);
+  const marks = cuts(turns, places);
+  const next = limit && threshold ? limit * threshold : undefined;
+  const axis = { gridcolor: colours.line, linecolor: colours.line, zeroline: false, fixedrange: true };
+  return {
+    barmode: "stack",
+    bargap: turns.length > 120 ? 0 : 0.08,
+    height: 340,
+    margin: { l: 64, r: 16, t: 28, b: 36 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { size: 14, color: colours["ink-2"], family: getComputedStyle(document.body).fontFamily },
+    showlegend: false,
+    xaxis: { ...axis, ...turnTicks(turns, places), showgrid: false },
+    yaxis: { ...axis, range: [0, ceiling(turns) * 1.12], tickformat: "~s" },
+    shapes: [
+      ...(limit ? [level(limits(turns, places), colours.danger)] : []),
+      ...(next ? [across(next, colours.ink, "dash")] : []),
+      ...marks.map(({ x }) => upright(x, colours.ink)),
+    ],
+    annotations: [
+      ...(limit ? [words(limit, `limit ${quantity(limit, unit)}`, colours)] : []),
+      ...(next ? [words(next, `${name} at ${quantity(Math.round(next), unit)}`, colours)] : []),
+      ...marks.map(({ x, count }) => above(x, `C${count}`, colours)),
+    ],
+  };
+}
+
+// A place of its own for each compaction, so that the bars leave a gap there.
+function positions(turns) {
+  let gaps = 0;
+  return turns.map((row, place) => {
+    if (row.compacted_before) gaps += 1;
+    return place + gaps;
+  });
+}
+
+function cuts(turns, places) {
+  const compacted = turns.flatMap((row, place) => (row.compacted_before ? [places[place] - 1] : []));
+  return compacted.map((x, place) => ({ x, count: place + 1 }));
+}
+
+function turnTicks(turns, places) {
+  const step = Math.max(1, Math.ceil(turns.length / 10));
+  const shown = turns.map((_, place) => place).filter((place) => place % step === 0 || place === turns.length - 1);
+  return { tickvals: shown.map((place) => places[place]), ticktext: shown.map((place) => String(turns[place].turn)) };
+}
+
+// The limit in force at each turn, as a step line: editing a profile never redraws the past.
+function limits(turns, places) {
+  const steps = turns.flatMap((row, place) => (row.limit ? [[places[place], row.limit]] : []));
+  return steps.map(([x, limit], place) => `${place ? "L" : "M"}${x - 0.5},${limit}L${x + 0.5},${limit}`).join("");
+}
+
+function level(path, color) {
+  return { type: "path", path, line: { color, width: 1.5 } };
+}
+
+function across(y, color, dash) {
+  return { type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color, width: 1.5, dash } };
+}
+
+function upright(x, color) {
+  return { type: "line", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line: { color, width: 1.5 } };
+}
+
+function words(y, text, colours) {
+  return { text, y, xref: "paper", x: 0, xanchor: "left", yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
+}
+
+function above(x, text, colours) {
+  return { text, x, yref: "paper", y: 1, yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
+}
+
+customElements.define("turn-chart", TurnChart);

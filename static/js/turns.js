@@ -1,0 +1,53 @@
+// Rows of the turn strip and the turn chart: {turn, bytes, used, limit, breakdown,
+// compacted_before, action}. `used` and `limit` are in the limit's unit, breakdown in bytes.
+
+import { CATEGORIES } from "./categories.js";
+
+// A row of the facts of a turn_ended event.
+export function rowOf(facts, compactedBefore) {
+  const { turn, bytes, used, limit, breakdown } = facts;
+  return { turn, bytes, used, limit, breakdown, compacted_before: compactedBefore };
+}
+
+// Rows with the event's row added, or put in place of the one with its turn number.
+export function withRow(rows, row) {
+  const place = rows.findIndex((other) => other.turn === row.turn);
+  return place < 0 ? [...rows, row] : rows.with(place, row);
+}
+
+// The height of the scale: the limit, or what passes it.
+export function ceiling(rows) {
+  return Math.max(1, ...rows.map((row) => Math.max(row.used, row.limit ?? 0)));
+}
+
+// At most `most` rows: of neighbours the fullest stands for all, so that no peak is lost.
+// Each keeps the places it stands for as `from` and `to`.
+export function binned(rows, most) {
+  const size = Math.max(1, Math.ceil(rows.length / Math.max(most, 1)));
+  const bins = [];
+  for (let from = 0; from < rows.length; from += size) {
+    const part = rows.slice(from, from + size);
+    const peak = part.reduce((fullest, row) => (row.used > fullest.used ? row : fullest));
+    const compacted = part.some((row) => row.compacted_before);
+    bins.push({ ...peak, compacted_before: compacted, from, to: from + part.length - 1 });
+  }
+  return bins;
+}
+
+// [name, height] from the bottom up; heights sum to `used`.
+export function stack(row) {
+  const total = CATEGORIES.reduce((sum, { name }) => sum + (row.breakdown[name] ?? 0), 0);
+  return CATEGORIES.flatMap(({ name }) => {
+    const bytes = row.breakdown[name] ?? 0;
+    return bytes ? [[name, (row.used * bytes) / total]] : [];
+  });
+}
+
+export function quantity(count, unit) {
+  const word = unit === "tokens" ? "tok" : unit;
+  return `${count.toLocaleString("en")} ${word}`;
+}
+
+export function kilobytes(bytes) {
+  return bytes < 1000 ? `${bytes} B` : `${(bytes / 1000).toFixed(1)} kB`;
+}

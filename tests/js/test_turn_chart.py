@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Show = Callable[..., Page]
+
+CHART = '<turn-chart src="/chart.json" plotly="/static/plotly/plotly.min.js"></turn-chart>'
+
+
+def a_turn(turn: int, used: int, *, compacted_before: bool = False) -> dict[str, Any]:
+    return {
+        "turn": turn,
+        "bytes": used,
+        "used": used,
+        "limit": 100_000,
+        "breakdown": {"system_prompt": used // 4, "tool_results": used - used // 4},
+        "compacted_before": compacted_before,
+    }
+
+
+def data(*turns: dict[str, Any]) -> str:
+    return json.dumps({"unit": "bytes", "threshold": 0.8, "name": "snip", "turns": turns})
+
+
+TURNS = (a_turn(1, 40_000), a_turn(2, 90_000), a_turn(3, 30_000, compacted_before=True))
+
+
+@pytest.fixture
+def complaints(page: Page) -> list[str]:
+    """Errors and policy violations; the browser reports both on its console."""
+    heard: list[str] = []
+    page.on("console", lambda entry: heard.append(entry.text) if entry.type == "error" else None)
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.add_init_script(
+        """addEventListener("securitypolicyviolation", ({ effectiveDirective, target }) =>
+          console.error(effectiveDirective, target?.outerHTML?.slice(0, 120)), true)"""
+    )
+    return heard
+
+
+def plot(page: Page, expression: str) -> Any:
+    return page.evaluate(
+        f"(() => {{ const plot = document.querySelector('.plot'); return {expression}; }})()"
+    )
+
+
+def wait_for_bars(page: Page) -> None:
+    page.wait_for_function("() => document.querySelectorAll('.plot .bars path').length > 0")
+
+
+def test_it_draws_a_stack_without_breaking_the_policy(show: Show, complaints: list[str]) -> None:
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    wait_for_bars(page)
+    assert plot(page, "plot.data.map((trace) => trace.name)") == [
+        "S System prompt",
+        "R Tool results",
+    ]
+    assert complaints == []
+
+
+def test_bars_of_a_turn_sum_to_what_it_used(show: Show) -> None:
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    wait_for_bars(page)
+    assert plot(page, "plot.data.reduce((sum, trace) => sum + trace.y[1], 0)") == 90_000
+
+
+def test_a_compaction_leaves_a_gap_with_its_mark(show: Show) -> None:
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    wait_for_bars(page)
+    assert plot(page, "plot.data[0].x") == [0, 1, 3]
+    assert plot(page, "plot.layout.annotations.map(({ text }) => text)") == [
+        "limit 100,000 bytes",
+        "snip at 80,000 bytes",
+        "C1",
+    ]
+
+
+def test_the_plot_lies_in_its_box(show: Show) -> None:
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    wait_for_bars(page)
+    chart, drawing = (
+        page.locator(name).bounding_box() for name in ("turn-chart", ".main-svg >> nth=0")
+    )
+    assert chart and drawing
+    assert drawing["y"] == pytest.approx(chart["y"], abs=1)
+    assert drawing["width"] == pytest.approx(chart["width"], abs=1)
+
+
+def test_while_it_follows_many_turns_are_one_redraw(show: Show, page: Page) -> None:
+    page.on("request", lambda request: asked.append(request.url))
+    asked: list[str] = []
+    show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    wait_for_bars(page)
+    for _ in range(5):
+        page.evaluate("document.dispatchEvent(new CustomEvent('session:turn_ended'))")
+    page.wait_for_timeout(2_500)
+    assert len([url for url in asked if url.endswith("chart.json")]) == 2
+
+
+def test_a_change_of_theme_changes_its_words(show: Show) -> None:
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    page.emulate_media(color_scheme="light")
+    wait_for_bars(page)
+    light = plot(page, "plot.layout.font.color")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"() => document.querySelector('.plot').layout.font.color !== '{light}'")
+
+
+def test_it_loads_nothing_before_it_comes_into_view(show: Show, page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 300})
+    show(
+        "<details><summary>Chart</summary>" + CHART + "</details>",
+        "turn-chart",
+        answers={"/chart.json": data(*TURNS)},
+    )
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.Plotly === undefined")
+    page.locator("summary").click()
+    wait_for_bars(page)
+    expect(page.locator(".plot .bars path").first).to_be_visible()
