@@ -57,7 +57,7 @@ class Breakdown(Mapping[Category, int]):
     __slots__ = ("_bytes",)
 
     def __init__(self, parts: Mapping[Category, int] | None = None) -> None:
-        self._bytes = {Category(key): size for key, size in (parts or {}).items() if size}
+        self._bytes = {key: size for key, size in parts.items() if size} if parts else {}
 
     @property
     def total(self) -> int:

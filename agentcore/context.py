@@ -33,10 +33,14 @@ class Context:
     def messages(self) -> Sequence[Message]:
         return self._messages
 
+    def draft(self, value: MessageLike) -> Message:
+        """The message with its number, the next one of the session, not yet in the list."""
+        return as_message(value).numbered(self._state.last_number + 1)
+
     def append(self, value: MessageLike) -> Message:
-        """The message with its number: the next one of the session."""
-        number = self._state.last_number + 1
-        message = as_message(value).numbered(number)
+        """Put it at the end of the list, with its number."""
+        message = self.draft(value)
+        number = message.number
         self._messages.append(message)
         self._places.append(number * PLACES_A_NUMBER)
         self._sizes = self._sizes + message.sizes

@@ -31,6 +31,10 @@ class StalePlan(PlanError):
     """The list was revised since the plan was computed."""
 
 
+class InstructionChanged(AgentcoreError):
+    """A queued instruction was edited or withdrawn before it became a message: poll again."""
+
+
 class ModelError(AgentcoreError):
     """A model could not reply. `retryable` tells a passing fault from a final one."""
 

@@ -7,79 +7,46 @@ they are. Sizes are bytes unless a name says otherwise.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 from agentcore.breakdown import Breakdown, Sizes
+from agentcore.compaction.events import (
+    Blocked,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    OverBudget,
+    plain,
+)
 from agentcore.compaction.plan import Revision
-from agentcore.compaction.result import CompactionResult, Failure, Trigger
+from agentcore.kinds import BreakReason, EventKind, RunEnd, shown
 from agentcore.messages import Message, ToolCall, ToolStatus
 from agentcore.pressure import Pressure, TokenSource, Usage
 from agentcore.snapshot import State
 
-PREVIEW_CHARS = 160
-
-
-class EventKind(StrEnum):
-    SESSION_CREATED = "session_created"
-    IMPORTED = "imported"
-    FORKED = "forked"
-    RENAMED = "renamed"
-    ARCHIVED = "archived"
-    SHARED = "shared"
-    PROFILE_CHANGED = "profile_changed"
-    RUN_STARTED = "run_started"
-    RUN_ENDED = "run_ended"
-    TURN_ENDED = "turn_ended"
-    REQUEST_RETRIED = "request_retried"
-    STOP_REQUESTED = "stop_requested"
-    RECOVERED = "recovered"
-    OVER_BUDGET = "over_budget"
-    LIMIT_REACHED = "limit_reached"
-    BLOCKED = "blocked"
-    INSTRUCTION_QUEUED = "instruction_queued"
-    INSTRUCTION_EDITED = "instruction_edited"
-    INSTRUCTION_WITHDRAWN = "instruction_withdrawn"
-    APPROVAL_WANTED = "approval_wanted"
-    APPROVAL_GIVEN = "approval_given"
-    MESSAGE_ADDED = "message_added"
-    SYSTEM_REBUILT = "system_rebuilt"
-    MEMORY_INJECTED = "memory_injected"
-    REPAIRED = "repaired"
-    ERASED = "erased"
-    TOOL_STARTED = "tool_started"
-    TOOL_ENDED = "tool_ended"
-    PINNED = "pinned"
-    UNPINNED = "unpinned"
-    CHECKPOINT_SET = "checkpoint_set"
-    EXCLUDED = "excluded"
-    RESTORED = "restored"
-    TOPIC_STARTED = "topic_started"
-    UNDONE = "undone"
-    RESUMED = "resumed"
-    COMPACTION_STARTED = "compaction_started"
-    COMPACTION_ENDED = "compaction_ended"
-    COMPACTION_FAILED = "compaction_failed"
-
-
-class RunEnd(StrEnum):
-    ANSWERED = "answered"
-    STOPPED = "stopped"
-    LIMIT = "limit"
-    BLOCKED = "blocked"
-    FAILED = "failed"
-
-
-class BreakReason(StrEnum):
-    """What ended the stable prefix of a request."""
-
-    SCHEMAS = "schemas"
-    PROMPT = "prompt"
-    MEMORY = "memory"
-    COMPACTION = "compaction"
-    PIN = "pin"
-    EDIT = "edit"
-    MODEL = "model"
+__all__ = [
+    "Blocked",
+    "BreakReason",
+    "CompactionEnded",
+    "CompactionFailed",
+    "CompactionStarted",
+    "Event",
+    "EventKind",
+    "LimitReached",
+    "MessageAdded",
+    "OverBudget",
+    "Recovered",
+    "Repaired",
+    "RequestRetried",
+    "RunEnd",
+    "RunEnded",
+    "RunStarted",
+    "SystemRebuilt",
+    "ToolEnded",
+    "ToolStarted",
+    "TurnEnded",
+    "shown",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +68,7 @@ class RunEnded:
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"run": self.run, "end": self.end, "reason": self.reason[: PREVIEW_CHARS * 4]}
+        return {"run": self.run, "end": self.end, "reason": shown(self.reason, 500)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +90,11 @@ class MessageAdded:
             "number": message.number,
             "role": message.role,
             "bytes": message.sizes.bytes,
-            "categories": _plain(message.sizes.breakdown),
+            "categories": plain(message.sizes.breakdown),
             "turn": self.turn,
-            "tool": (message.tool or "")[:PREVIEW_CHARS] or None,
+            "tool": shown(message.tool or "") or None,
             "cut": asdict(cut) if cut else None,
-            "preview": message.text[:PREVIEW_CHARS],
+            "preview": shown(message.text),
         }
 
 
@@ -140,9 +107,9 @@ class ToolStarted:
     @property
     def facts(self) -> dict[str, Any]:
         return {
-            "call": self.call.id[:PREVIEW_CHARS],
-            "tool": self.call.name[:PREVIEW_CHARS],
-            "arguments": self.call.arguments[:PREVIEW_CHARS],
+            "call": shown(self.call.id),
+            "tool": shown(self.call.name),
+            "arguments": shown(self.call.arguments),
             "turn": self.turn,
         }
 
@@ -158,8 +125,8 @@ class ToolEnded:
     @property
     def facts(self) -> dict[str, Any]:
         return {
-            "call": self.call.id[:PREVIEW_CHARS],
-            "tool": self.call.name[:PREVIEW_CHARS],
+            "call": shown(self.call.id),
+            "tool": shown(self.call.name),
             "turn": self.turn,
             "status": self.status,
             "seconds": round(self.seconds, 3),
@@ -180,7 +147,6 @@ class TurnEnded:
     sizes: Sizes
     breakdown: Breakdown
     pressure: Pressure
-    tokens_are: TokenSource
     usage: Usage | None
     estimate: int
     ratio: float
@@ -198,11 +164,11 @@ class TurnEnded:
             "run": self.run,
             "requested": str(self.requested),
             "ended": str(self.ended),
-            "breakdown": _plain(self.breakdown),
+            "breakdown": plain(self.breakdown),
             "bytes": self.sizes.bytes,
             "chars": self.sizes.chars,
             "tokens": pressure.tokens,
-            "tokens_are": self.tokens_are,
+            "tokens_are": TokenSource.ESTIMATE,
             "used": pressure.used,
             "limit": pressure.limit,
             "unit": pressure.unit,
@@ -225,7 +191,11 @@ class RequestRetried:
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"attempt": self.attempt, "wait": round(self.wait, 1), "reason": self.reason[:500]}
+        return {
+            "attempt": self.attempt,
+            "wait": round(self.wait, 1),
+            "reason": shown(self.reason, 500),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,89 +223,6 @@ class SystemRebuilt:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionStarted:
-    kind: ClassVar[EventKind] = EventKind.COMPACTION_STARTED
-    trigger: Trigger
-    pressure: Pressure
-    instruction: int | None = None
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {"trigger": self.trigger, **_used(self.pressure)}
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionEnded:
-    """Applied, or a noop that a person asked for."""
-
-    kind: ClassVar[EventKind] = EventKind.COMPACTION_ENDED
-    result: CompactionResult
-    pressure: Pressure
-    after: Pressure
-    turn: int
-    seconds: float
-    instruction: int | None = None
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        result = self.result
-        return {
-            "trigger": result.trigger,
-            "state": "applied" if result.changed else "noop",
-            "reason": result.reason,
-            "turn": self.turn,
-            "before": result.before.sizes.bytes,
-            "after": result.after.sizes.bytes,
-            "breakdown": _plain(result.after.sizes.breakdown),
-            "revision": result.revision.number if result.revision else None,
-            "stages": [asdict(stage) for stage in result.stages],
-            "used_before": self.pressure.used,
-            "seconds": round(self.seconds, 3),
-            **_used(self.after),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionFailed:
-    """A summary that was not taken, or a compaction that could not be applied."""
-
-    kind: ClassVar[EventKind] = EventKind.COMPACTION_FAILED
-    trigger: Trigger
-    failure: Failure
-    detail: str
-    turn: int
-    pressure: Pressure
-    instruction: int | None = None
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {
-            "trigger": self.trigger,
-            "failure": self.failure,
-            "detail": self.detail[:500],
-            "turn": self.turn,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class OverBudget:
-    """The list is over its budget and nothing could free enough; names the largest part."""
-
-    kind: ClassVar[EventKind] = EventKind.OVER_BUDGET
-    pressure: Pressure
-    largest: int
-    largest_bytes: int
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {
-            "largest": self.largest,
-            "largest_bytes": self.largest_bytes,
-            **_used(self.pressure),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class LimitReached:
     kind: ClassVar[EventKind] = EventKind.LIMIT_REACHED
     ceiling: str
@@ -344,24 +231,6 @@ class LimitReached:
     @property
     def facts(self) -> dict[str, Any]:
         return {"ceiling": self.ceiling, "value": self.value}
-
-
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """The next request does not fit the window, whatever was tried."""
-
-    kind: ClassVar[EventKind] = EventKind.BLOCKED
-    pressure: Pressure
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        pressure = self.pressure
-        return {
-            "tokens": pressure.tokens,
-            "reserve": pressure.reserve,
-            "window": {"tokens": pressure.window.tokens, "from": pressure.window.source},
-            "ways_out": "unpin, exclude, remove memory, or choose a larger window",
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,16 +264,3 @@ Event: TypeAlias = (
     | Blocked
     | Recovered
 )
-
-
-def _plain(breakdown: Breakdown) -> dict[str, int]:
-    return {str(category): size for category, size in breakdown.items()}
-
-
-def _used(pressure: Pressure) -> dict[str, Any]:
-    return {
-        "used": pressure.used,
-        "limit": pressure.limit,
-        "unit": pressure.unit,
-        "pressure": round(pressure.fraction, 4),
-    }

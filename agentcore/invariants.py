@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agentcore.compaction.plan import CompactionPlan, Fate, apply_plan
+from agentcore.compaction.plan import CompactionPlan, Fate
 from agentcore.messages import Message, Role
 from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
 
@@ -35,9 +35,10 @@ class Violation:
     detail: str
 
 
-def check(plan: CompactionPlan, before: Snapshot, pins: frozenset[int]) -> list[Violation]:
-    """All rules that a plan could break, on the list that it leads to."""
-    after, _ = apply_plan(plan, before)
+def check(
+    plan: CompactionPlan, before: Snapshot, after: Snapshot, pins: frozenset[int]
+) -> list[Violation]:
+    """All rules that a plan could break, on the list that it led to."""
     return [
         *legal(after.messages),
         *system(before, after),

@@ -90,11 +90,14 @@ def instruction_rows(messages: Sequence[Message]) -> list[int]:
     rows: list[int] = []
     answered = False
     for row in range(len(messages) - 1, -1, -1):
-        if messages[row].is_final_answer:
+        message = messages[row]
+        if message.role is Role.TOOL or message.calls:
+            continue
+        if message.role is Role.ASSISTANT:
             if rows:
                 break
             answered = True
-        elif messages[row].is_instruction:
+        elif message.is_instruction:
             rows.append(row)
             if answered:
                 break

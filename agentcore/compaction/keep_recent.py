@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from agentcore.compaction.notes import omission_note
 from agentcore.compaction.plan import (
@@ -12,7 +13,6 @@ from agentcore.compaction.plan import (
     Origin,
     Removal,
     Situation,
-    runs_of,
 )
 from agentcore.messages import Message, Role
 from agentcore.snapshot import Snapshot, fresh_rows, group_at, instruction_rows
@@ -37,18 +37,25 @@ class KeepRecent:
         start = _cut(snapshot.messages, situation.stage.keep)
         if situation.stage.to_target:
             start = _move_to_target(snapshot, start, leading, situation.room)
-        spared = _spared(snapshot, situation.pins)
-        leaving = [row for row in range(leading, start) if row not in spared]
-        gone = [snapshot.messages[row] for row in leaving]
+        leaving = _gaps(leading, start, _spared(snapshot, situation.pins))
+        gone = tuple(
+            chain.from_iterable(snapshot.messages[one.start : one.stop] for one in leaving)
+        )
         if all(message.is_summary for message in gone):
             return CompactionPlan(snapshot.state, (), ())
-        note = omission_note(gone, runs_of([message.number for message in gone]))
         return CompactionPlan(
             snapshot.state,
-            tuple(Removal(one.start, one.stop, Fate.SUMMARIZED, NAME) for one in runs_of(leaving)),
-            (Birth(leading, note, Origin.NOTE, NAME),),
-            tuple(gone),
+            tuple(Removal(one.start, one.stop, Fate.SUMMARIZED, NAME) for one in leaving),
+            (Birth(leading, omission_note(gone), Origin.NOTE, NAME),),
+            gone,
         )
+
+
+def _gaps(first: int, stop: int, spared: set[int]) -> list[range]:
+    """The runs of rows from `first` to `stop` that hold no spared row."""
+    edges = sorted(row for row in spared if first <= row < stop)
+    starts = [first, *(row + 1 for row in edges)]
+    return [range(*run) for run in zip(starts, [*edges, stop], strict=True) if run[0] < run[1]]
 
 
 def _cut(messages: Sequence[Message], keep: int) -> int:

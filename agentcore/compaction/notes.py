@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
+from agentcore.compaction.plan import runs_of
 from agentcore.messages import Message, Role, born
 
 TOOLS_NAMED = 8
 
 
-def omission_note(gone: Sequence[Message], stands_for: tuple[range, ...]) -> Message:
+def omission_note(gone: Sequence[Message]) -> Message:
     """The note that stands in for messages without a summary of them."""
     text = f"{OMISSION_HEADER}\n{_count(gone)} left the context here; the archive keeps them."
-    return _note(text, stands_for)
+    return _note(text, runs_of([message.number for message in gone]))
 
 
 def summary_note(summary: str, stands_for: tuple[range, ...]) -> Message:
@@ -32,7 +33,7 @@ def _note(text: str, stands_for: tuple[range, ...]) -> Message:
 
 
 def _count(gone: Sequence[Message]) -> str:
-    tools = Counter(message.tool or "tool" for message in gone if message.role is Role.TOOL)
+    tools = Counter([one.tool or "tool" for one in gone if one.role is Role.TOOL])
     named = ", ".join(f"{name} x{count}" for name, count in tools.most_common(TOOLS_NAMED))
     others = f", {len(tools) - TOOLS_NAMED} more tools" if len(tools) > TOOLS_NAMED else ""
     messages = f"{len(gone)} message{'s' if len(gone) != 1 else ''}"

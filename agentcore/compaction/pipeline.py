@@ -64,9 +64,10 @@ def run_pipeline(
                     continue
             if isinstance(answer, str):
                 plan = _with_summary(plan, answer)
-        refusal = _refusal(plan, snapshot, situation, profile.min_gain)
+        result = _result(plan, snapshot, stage, trigger, failures)
+        refusal = _refusal(result, situation, profile.min_gain)
         if refusal is None:
-            return _applied(plan, snapshot, stage, trigger, failures)
+            return result
         reason = refusal
     empty = CompactionPlan(snapshot.state, (), ())
     return CompactionResult(snapshot, snapshot, trigger, empty, reason=reason, failures=failures)
@@ -101,22 +102,19 @@ def _with_summary(plan: CompactionPlan, summary: str) -> CompactionPlan:
     return replace(plan, births=tuple(births))
 
 
-def _refusal(
-    plan: CompactionPlan, snapshot: Snapshot, situation: Situation, min_gain: float
-) -> Failure | None:
-    """Why a plan is not applied; broken rules roll it back."""
-    if plan.is_empty:
+def _refusal(result: CompactionResult, situation: Situation, min_gain: float) -> Failure | None:
+    """Why a plan is not taken; one that breaks a rule is rolled back."""
+    if result.plan.is_empty:
         return Failure.NOTHING_TO_COMPACT
-    after, _ = apply_plan(plan, snapshot)
-    freed = snapshot.sizes.bytes - after.sizes.bytes
-    if freed <= 0:
+    if result.freed <= 0:
         return Failure.DID_NOT_SHRINK
-    if not situation.forced and freed < min_gain * snapshot.sizes.bytes:
+    if not situation.forced and result.freed < min_gain * result.before.sizes.bytes:
         return Failure.NOTHING_TO_COMPACT
-    return Failure.INVARIANT if check(plan, snapshot, situation.pins) else None
+    broken = check(result.plan, result.before, result.after, situation.pins)
+    return Failure.INVARIANT if broken else None
 
 
-def _applied(
+def _result(
     plan: CompactionPlan,
     snapshot: Snapshot,
     stage: Stage,

@@ -146,15 +146,13 @@ def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revisi
 
 def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
     """Ascending runs of consecutive numbers, in the order given."""
-    if numbers and list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):
-        return (range(numbers[0], numbers[0] + len(numbers)),)
-    runs: list[range] = []
-    for number in numbers:
-        if runs and number == runs[-1].stop:
-            runs[-1] = range(runs[-1].start, number + 1)
-        else:
-            runs.append(range(number, number + 1))
-    return tuple(runs)
+    breaks = [i for i in range(1, len(numbers)) if numbers[i] != numbers[i - 1] + 1]
+    starts, stops = [0, *breaks], [*breaks, len(numbers)]
+    return tuple(
+        range(numbers[start], numbers[stop - 1] + 1)
+        for start, stop in zip(starts, stops, strict=True)
+        if start < stop
+    )
 
 
 def _check_rows(plan: CompactionPlan, before: Snapshot) -> None:

@@ -14,6 +14,8 @@ STAGE = "repair"
 NOT_RUN = "[{tool} was not run]"
 INTERRUPTED = "[{tool} was interrupted; it may have run in part]"
 NO_OUTPUT = "(no output)"
+# The wire form of a result without content is not longer: its ids and names are short.
+EMPTY_BYTES = 1_000
 
 
 @dataclass(slots=True)
@@ -87,7 +89,7 @@ def _repair_result(message: Message, row: int, waiting: dict[str, ToolCall], dra
         draft.remove(row, message.number, "second result" if message.tool_call_id else "no call id")
         return
     del waiting[answered]
-    empty = message.value().get("content") in (None, "", [])
+    empty = _is_empty_result(message)
     if empty or not message.tool_call_id:
         value = {**message.value(), "tool_call_id": answered}
         if empty:
@@ -108,6 +110,12 @@ def _with_ids(message: Message, ids: Sequence[str]) -> dict[str, Any]:
         {**call, "id": call_id} for call, call_id in zip(value["tool_calls"], ids, strict=True)
     ]
     return value
+
+
+def _is_empty_result(message: Message) -> bool:
+    if message.sizes.bytes > EMPTY_BYTES:
+        return False
+    return message.value().get("content") in (None, "", [])
 
 
 def _is_empty_reply(message: Message) -> bool:

@@ -1,0 +1,265 @@
+"""The loop: instructions in, requests out, tools run, and everything told as events."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from agentcore.compaction.repair import INTERRUPTED, repair
+from agentcore.compaction.result import Trigger
+from agentcore.context import Context
+from agentcore.directives import Directives, Instruction, InstructionKind
+from agentcore.errors import InstructionChanged, ModelError
+from agentcore.events import (
+    Event,
+    MessageAdded,
+    Recovered,
+    Repaired,
+    RequestRetried,
+    RunEnd,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from agentcore.halt import Halt, Halted
+from agentcore.headroom import Emit, Headroom
+from agentcore.llm.base import ChatModel, OnText, Reply
+from agentcore.messages import Message, Role, ToolCall
+from agentcore.prefix import Prefix
+from agentcore.pressure import TokenCounter
+from agentcore.profile import Profile
+from agentcore.snapshot import Snapshot
+from agentcore.tools.base import Outcome, Toolbox
+from agentcore.turn import Request, Spent, accepted, result, unfinished
+
+Poll: TypeAlias = Callable[[], Awaitable[Directives]]
+Check: TypeAlias = Callable[[], Awaitable[None]]
+
+TRIES = 3
+BACKOFF_SECONDS = 1.0
+STOPPED = "[{tool} was stopped; it may have run in part]"
+NOT_STARTED = "[{tool} was not run: the run was stopped]"
+
+
+class Agent:
+    """One session at work.
+
+    `emit` stores a batch of events as one transaction; `poll` reads what the outside wants, at each
+    border; `check` raises before a tool runs when this worker may no longer work on the session.
+    `turn` and `run` are the last ones so far. All state is in the context and in what is handed in,
+    so that another worker can go on from what was stored.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        model: ChatModel,
+        toolbox: Toolbox,
+        *,
+        emit: Emit,
+        poll: Poll,
+        counter: TokenCounter,
+        turn: int = 0,
+        run: int = 0,
+        run_open: bool = False,
+        summarizer: ChatModel | None = None,
+        on_text: OnText | None = None,
+        check: Check | None = None,
+        recovered: bool = False,
+    ) -> None:
+        self._context = context
+        self._model = model
+        self._toolbox = toolbox
+        self._emit = emit
+        self._poll = poll
+        self._counter = counter
+        self._turn = turn
+        self._run = run
+        self._run_open = run_open
+        self._on_text = on_text
+        self._check = check
+        self._recovered = recovered
+        self._halt = Halt()
+        self._prefix = Prefix()
+        self._spent = Spent()
+        self._headroom = Headroom(
+            context,
+            toolbox,
+            model=model,
+            summarizer=summarizer,
+            counter=counter,
+            emit=emit,
+            halt=self._halt,
+        )
+
+    def stop(self) -> None:
+        """End the run at once: a reply is discarded, a running tool is cancelled."""
+        self._halt.throw()
+
+    async def run(self) -> RunEnd:
+        """Work until nothing is owed, or a stop, a ceiling, the window or the model ends it."""
+        end, reason = None, ""
+        await self._repair()
+        while end is None:
+            try:
+                end = await self._step()
+            except InstructionChanged:
+                continue
+            except Halted:
+                end = RunEnd.STOPPED
+            except ModelError as error:
+                end, reason = RunEnd.FAILED, str(error)
+        if self._run_open:
+            self._run_open = False
+            await self._emit([RunEnded(self._run, end, reason)])
+        return end
+
+    async def _repair(self) -> None:
+        """Answer calls that a lost worker left open. They may have run; they are not run again."""
+        profile = (await self._poll()).profile
+        requested = self._context.snapshot()
+        plan, reasons = repair(requested, INTERRUPTED)
+        events: list[Event] = []
+        if not plan.is_empty:
+            events.append(Repaired(self._context.apply(plan), reasons))
+        if self._recovered:
+            events.append(Recovered(self._turn, len(reasons)))
+            if reasons:
+                self._turn += 1
+                events.append(self._turn_ended(Request(requested), profile))
+        if events:
+            await self._emit(events)
+
+    async def _step(self) -> RunEnd | None:
+        """One border and what follows it."""
+        directives = await self._poll()
+        if directives.stop or self._halt.is_thrown:
+            return RunEnd.STOPPED
+        for instruction in directives.instructions:
+            await self._take(instruction, directives)
+        if not self._owes_reply():
+            return RunEnd.ANSWERED
+        if not self._run_open:
+            await self._start_run()
+        if ceiling := self._spent.ceiling(directives.profile):
+            await self._emit([ceiling])
+            return RunEnd.LIMIT
+        if not await self._headroom.make(directives, self._turn):
+            return RunEnd.BLOCKED
+        await self._take_turn(directives.profile)
+        return None
+
+    async def _take(self, instruction: Instruction, directives: Directives) -> None:
+        if instruction.kind is InstructionKind.COMPACT:
+            await self._headroom.compact(
+                directives, Trigger.MANUAL, turn=self._turn, instruction=instruction.id
+            )
+            return
+        message = self._context.draft({"role": "user", "content": instruction.text})
+        added = MessageAdded(message, 0, instruction.id)
+        if self._run_open:
+            await self._emit([added])
+        else:
+            await self._start_run(added)
+        self._context.append(message)
+
+    async def _start_run(self, *first: Event) -> None:
+        await self._emit([RunStarted(self._run + 1), *first])
+        self._run += 1
+        self._run_open = True
+        self._spent = Spent()
+
+    def _owes_reply(self) -> bool:
+        last = self._context.messages[-1] if self._context.messages else None
+        return last is not None and last.role in (Role.USER, Role.TOOL)
+
+    async def _take_turn(self, profile: Profile) -> None:
+        request = self._request()
+        request.reply, message = await self._reply(request.list)
+        message = self._context.append(message)
+        self._turn += 1
+        self._spent.turns += 1
+        self._spent.tool_calls += len(message.calls)
+        if request.reply.usage:
+            sent = request.list.sizes + self._toolbox.sizes
+            self._counter.learn(request.reply.usage.prompt, sent)
+        added = MessageAdded(message, self._turn)
+        if not message.calls:
+            await self._emit([added, self._turn_ended(request, profile)])
+            return
+        await self._emit([added, *(ToolStarted(call, self._turn) for call in message.calls)])
+        results = await self._run_tools(message.calls)
+        await self._emit([*results, self._turn_ended(request, profile)])
+        if self._halt.is_thrown:
+            raise Halted
+
+    def _request(self) -> Request:
+        sent = self._context.snapshot()
+        schemas = self._toolbox.schemas
+        stable, reason = self._prefix.advance(sent, schemas, self._toolbox.sizes)
+        estimate = self._counter.count(sent.sizes + self._toolbox.sizes)
+        return Request(sent, estimate, stable, reason)
+
+    async def _reply(self, sent: Snapshot) -> tuple[Reply, Message]:
+        """Passing faults get three tries with growing waits; Retry-After is obeyed."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                reply = await self._halt.race(
+                    self._model.reply(sent.messages, self._toolbox.schemas, self._on_text)
+                )
+                return reply, accepted(reply, sent.state.last_number)
+            except ModelError as error:
+                if not error.retryable or attempt == TRIES:
+                    raise
+                wait = error.retry_after or BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1)
+                await self._emit([RequestRetried(attempt, wait, str(error))])
+                await self._halt.race(asyncio.sleep(wait))
+        raise AssertionError("unreachable: the last try raises")
+
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> list[Event]:
+        events: list[Event] = []
+        for call in calls:
+            outcome = await self._run_tool(call)
+            message = self._context.append(result(outcome))
+            captured = outcome.captured if outcome.cut else None
+            events += [
+                ToolEnded(call, self._turn, outcome.status, outcome.seconds),
+                MessageAdded(message, self._turn, captured=captured),
+            ]
+        return events
+
+    async def _run_tool(self, call: ToolCall) -> Outcome:
+        if self._halt.is_thrown:
+            return unfinished(call, NOT_STARTED, 0.0)
+        if self._check:
+            await self._check()
+        started = time.monotonic()
+        try:
+            return await self._halt.race(self._toolbox.call(call))
+        except Halted:
+            return unfinished(call, STOPPED, time.monotonic() - started)
+
+    def _turn_ended(self, request: Request, profile: Profile) -> TurnEnded:
+        context, reply = self._context, request.reply
+        return TurnEnded(
+            turn=self._turn,
+            run=self._run,
+            requested=request.list.state,
+            ended=context.state,
+            sizes=context.sizes,
+            breakdown=context.sizes.breakdown + self._toolbox.sizes.breakdown,
+            pressure=self._headroom.pressure(profile),
+            usage=reply.usage if reply else None,
+            estimate=request.estimate,
+            ratio=self._counter.ratio,
+            request_bytes=reply.request_bytes if reply else 0,
+            stable_prefix=request.stable_prefix,
+            break_reason=request.break_reason,
+            seconds=reply.seconds if reply else 0.0,
+            model=(reply.model or self._model.name) if reply else self._model.name,
+        )

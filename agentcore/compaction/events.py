@@ -1,0 +1,126 @@
+"""What compacting tells: that it began, what it came to, and that room is short."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from agentcore.breakdown import Breakdown
+from agentcore.compaction.result import CompactionResult, CompactionState, Failure, Trigger
+from agentcore.kinds import EventKind, shown
+from agentcore.pressure import Pressure
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionStarted:
+    kind: ClassVar[EventKind] = EventKind.COMPACTION_STARTED
+    trigger: Trigger
+    pressure: Pressure
+    instruction: int | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"trigger": self.trigger, **_used(self.pressure)}
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEnded:
+    """Applied, or a noop that a person asked for."""
+
+    kind: ClassVar[EventKind] = EventKind.COMPACTION_ENDED
+    result: CompactionResult
+    pressure: Pressure
+    after: Pressure
+    turn: int
+    seconds: float
+    instruction: int | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        result = self.result
+        return {
+            "trigger": result.trigger,
+            "state": (CompactionState.APPLIED if result.changed else CompactionState.NOOP),
+            "reason": result.reason,
+            "turn": self.turn,
+            "before": result.before.sizes.bytes,
+            "after": result.after.sizes.bytes,
+            "breakdown": plain(result.after.sizes.breakdown),
+            "revision": result.revision.number if result.revision else None,
+            "stages": [asdict(stage) for stage in result.stages],
+            "used_before": self.pressure.used,
+            "seconds": round(self.seconds, 3),
+            **_used(self.after),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionFailed:
+    """A summary that was not taken, or a compaction that could not be applied."""
+
+    kind: ClassVar[EventKind] = EventKind.COMPACTION_FAILED
+    trigger: Trigger
+    failure: Failure
+    detail: str
+    turn: int
+    pressure: Pressure
+    instruction: int | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "trigger": self.trigger,
+            "failure": self.failure,
+            "detail": shown(self.detail, 500),
+            "turn": self.turn,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OverBudget:
+    """The list is over its budget and nothing could free enough; names the largest part."""
+
+    kind: ClassVar[EventKind] = EventKind.OVER_BUDGET
+    pressure: Pressure
+    largest: int
+    largest_bytes: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "largest": self.largest,
+            "largest_bytes": self.largest_bytes,
+            **_used(self.pressure),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The next request does not fit the window, whatever was tried."""
+
+    kind: ClassVar[EventKind] = EventKind.BLOCKED
+    pressure: Pressure
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        pressure = self.pressure
+        return {
+            "tokens": pressure.tokens,
+            "reserve": pressure.reserve,
+            "window": {"tokens": pressure.window.tokens, "from": pressure.window.source},
+            "ways_out": "unpin, exclude, remove memory, or choose a larger window",
+        }
+
+
+def plain(breakdown: Breakdown) -> dict[str, int]:
+    """Bytes per category, as JSON."""
+    return {str(category): size for category, size in breakdown.items()}
+
+
+def _used(pressure: Pressure) -> dict[str, Any]:
+    return {
+        "used": pressure.used,
+        "limit": pressure.limit,
+        "unit": pressure.unit,
+        "pressure": round(pressure.fraction, 4),
+    }

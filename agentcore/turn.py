@@ -1,0 +1,74 @@
+"""The parts of one turn: its request, what the run has spent, and the messages it bears."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from agentcore.errors import ModelError
+from agentcore.events import BreakReason, LimitReached
+from agentcore.llm.base import Reply
+from agentcore.messages import Message, Role, ToolCall, ToolStatus, born
+from agentcore.profile import Profile
+from agentcore.snapshot import Snapshot
+from agentcore.tools.base import Outcome
+
+
+@dataclass(slots=True)
+class Request:
+    """One request and, once it came, its reply."""
+
+    list: Snapshot
+    estimate: int = 0
+    stable_prefix: int = 0
+    break_reason: BreakReason | None = None
+    reply: Reply | None = None
+
+
+@dataclass(slots=True)
+class Spent:
+    """What this run has used of its ceilings."""
+
+    turns: int = 0
+    tool_calls: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def ceiling(self, profile: Profile) -> LimitReached | None:
+        minutes = int((time.monotonic() - self.started) / 60)
+        ceilings = profile.ceilings
+        for name, value, most in (
+            ("turns", self.turns, ceilings.turns),
+            ("tool_calls", self.tool_calls, ceilings.tool_calls),
+            ("minutes", minutes, ceilings.minutes),
+        ):
+            if most and value >= most:
+                return LimitReached(name, most)
+        return None
+
+
+def accepted(reply: Reply, last_number: int) -> Message:
+    """The reply as a message whose calls all have ids of their own.
+
+    Raises a retryable ModelError for a reply without text and calls: no request may hold it.
+    """
+    message = born(reply.message)
+    if not message.calls and not message.text.strip():
+        raise ModelError("the model returned an empty reply", retryable=True)
+    ids = [call.id for call in message.calls]
+    if len(set(ids)) == len(ids) and all(ids):
+        return message
+    value = message.value()
+    for place, call in enumerate(value["tool_calls"]):
+        call["id"] = f"call_{last_number + 1}_{place}"
+    return born(value)
+
+
+def result(outcome: Outcome) -> Message:
+    call = outcome.call
+    value = {"role": Role.TOOL.value, "tool_call_id": call.id, "content": outcome.text}
+    return born(value, tool=call.name, status=outcome.status, cut=outcome.cut)
+
+
+def unfinished(call: ToolCall, text: str, seconds: float) -> Outcome:
+    said = text.format(tool=call.name)
+    return Outcome(call, said, ToolStatus.UNKNOWN, said, seconds)
