@@ -1,0 +1,84 @@
+"""What a provider's refusal means for the loop: try again, shorten, or stop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+from agentcore.errors import ContextTooLong, ModelError
+
+_MAX_TEXT = 500
+_RETRYABLE = frozenset({408, 409, 425, 429})
+_EMPTY_PURSE = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|context (?:length|window|size|limit)|prompt is too long"
+    r"|too many (?:input )?tokens|input is too long|reduce the length|maximum .{0,20}tokens",
+    re.IGNORECASE,
+)
+_WINDOW = re.compile(r">\s*(\d[\d,]{2,})|(?:context|maximum)\D{0,40}?(\d[\d,]{2,})", re.IGNORECASE)
+_WAY_OUT = {
+    401: "check the key of this endpoint",
+    403: "check what the key of this endpoint may use",
+    404: "check the model's name and the endpoint's base URL",
+    429: "wait, or use another endpoint",
+}
+
+
+def refused(name: str, status: int, text: str, headers: Mapping[str, str]) -> ModelError:
+    """The error for an answer of 4xx or 5xx. `text` is the provider's own, code included."""
+    if status in (400, 413, 422) and _TOO_LONG.search(text):
+        return ContextTooLong(
+            f"{name} refused the length of the request: {_clip(text)}", window=window_of(text)
+        )
+    broke = _EMPTY_PURSE.search(text) is not None
+    way_out = "add credit, or use another endpoint" if broke else _WAY_OUT.get(status)
+    advice = f"; {way_out}" if way_out else ""
+    return ModelError(
+        f"{name} refused the request ({status}): {_clip(text)}{advice}",
+        retryable=(status in _RETRYABLE or status >= 500) and not broke,
+        retry_after=retry_after(headers),
+    )
+
+
+def unreachable(name: str, base_url: str, reason: str) -> ModelError:
+    return ModelError(
+        f"{name} at {base_url} broke off or cannot be reached ({_clip(reason)}); "
+        "check the base URL and the network",
+        retryable=True,
+    )
+
+
+def unfinished(name: str) -> ModelError:
+    return ModelError(f"{name} ended its stream before the answer was complete", retryable=True)
+
+
+def said_nothing(name: str, finish: str | None) -> ModelError:
+    """Neither text nor a call. Final where the provider names a reason that would hold again."""
+    final = finish in ("length", "max_tokens", "content_filter", "refusal")
+    hint = "; raise max_tokens" if finish in ("length", "max_tokens") else ""
+    return ModelError(f"{name} gave an empty answer (finish: {finish}){hint}", retryable=not final)
+
+
+def window_of(text: str) -> int | None:
+    """The window in tokens that a length error names, if it does."""
+    found = _WINDOW.search(text)
+    return int((found[1] or found[2]).replace(",", "")) if found else None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait. A date counts from the answer's own Date, so that no clock is needed."""
+    value = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        until, since = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("date", ""))
+        return max(0.0, (until - since).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
