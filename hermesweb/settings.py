@@ -5,6 +5,7 @@ import secrets
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -84,6 +85,8 @@ def _database() -> dict[str, Any]:
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
             },
+            # A file, because threads that share a database in memory lock each other out.
+            "TEST": {"NAME": Path(gettempdir()) / f"hermesweb-test-{os.getpid()}.sqlite3"},
         }
     parts = urlsplit(url)
     if parts.scheme not in ("postgres", "postgresql") or not parts.path.strip("/"):
@@ -245,9 +248,11 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [REDIS_URL]},
     }
-    if REDIS_URL
-    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 }
+if IN_PROCESS:
+    CHANNEL_LAYERS["default"] = {"BACKEND": "hermesweb.inprocess.OneLoopLayer"}
+elif not REDIS_URL:
+    CHANNEL_LAYERS["default"] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 
 # Celery
 

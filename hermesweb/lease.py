@@ -1,0 +1,56 @@
+"""One holder per session: a conditional change of its row. Each new holder gets the next fencing
+number; what an earlier one still writes is refused by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from hermesweb.models import AgentSession, Status
+
+SECONDS = 15
+RENEW_SECONDS = 5
+AT_WORK = (Status.RUNNING, Status.COMPACTING, Status.STOPPING)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    session_id: str
+    holder: str
+    fence: int
+
+
+def take(session_id: str, holder: str) -> Lease | None:
+    """The lease, or None while someone else holds one that has not ended."""
+    now = timezone.now()
+    free = Q(holder="") | Q(lease_ends__lt=now)
+    taken = AgentSession.objects.filter(free, pk=session_id).update(
+        holder=holder, lease_ends=now + timedelta(seconds=SECONDS), fence=F("fence") + 1
+    )
+    if not taken:
+        return None
+    # A holder that took it since has another name, so this finds nothing then.
+    fence = AgentSession.objects.filter(pk=session_id, holder=holder).values_list("fence").first()
+    return Lease(session_id, holder, fence[0]) if fence else None
+
+
+def renew(lease: Lease) -> bool:
+    """False when another one holds the session."""
+    return bool(_mine(lease).update(lease_ends=timezone.now() + timedelta(seconds=SECONDS)))
+
+
+def release(lease: Lease) -> bool:
+    return bool(_mine(lease).update(holder="", lease_ends=None))
+
+
+def expired() -> QuerySet[AgentSession]:
+    """Sessions at work whose holder has vanished."""
+    ended = Q(lease_ends__lt=timezone.now()) | Q(lease_ends=None)
+    return AgentSession.objects.filter(ended, status__in=AT_WORK)
+
+
+def _mine(lease: Lease) -> QuerySet[AgentSession]:
+    return AgentSession.objects.filter(pk=lease.session_id, holder=lease.holder, fence=lease.fence)

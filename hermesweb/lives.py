@@ -1,0 +1,201 @@
+"""Messages and their lives as rows: what the recorder writes, and the lists read back from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from agentcore.breakdown import Breakdown, Mark, Sizes, total
+from agentcore.compaction.plan import Origin
+from agentcore.compaction.plan import Revision as RevisionValue
+from agentcore.events import EventKind
+from agentcore.kinds import PREVIEW_CHARS
+from agentcore.messages import Cut, Message, ToolStatus, read
+from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
+from hermesweb import bodies
+from hermesweb.models import INLINE_BYTES, AgentSession, Life, Revision, StoredMessage
+from hermesweb.shown import shown
+
+CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A message with what the row knows beside it; `captured` is a tool's whole output."""
+
+    message: Message
+    place: int
+    revision: int
+    turn: int = 0
+    captured: str | None = None
+    origin: Origin | None = None
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a message left the list."""
+
+    fate: str
+    stage: str
+
+
+def appended(message: Message, revision: int, turn: int, captured: str | None = None) -> Birth:
+    return Birth(message, message.number * PLACES_A_NUMBER, revision, turn, captured)
+
+
+def store(session: AgentSession, births: Sequence[Birth]) -> None:
+    """The messages with one open life each."""
+    long = [birth.message.wire for birth in births if _is_long(birth.message)]
+    captured = [birth.captured for birth in births if birth.captured is not None]
+    keys = iter(bodies.keep([*long, *captured]))
+    body_of = {birth.message.number: next(keys) for birth in births if _is_long(birth.message)}
+    capture_of = {
+        birth.message.number: next(keys) for birth in births if birth.captured is not None
+    }
+    rows = [_row(session, birth, body_of, capture_of) for birth in births]
+    StoredMessage.objects.bulk_create(rows, batch_size=CHUNK)
+    Life.objects.bulk_create(
+        [_life(session, birth, row.pk) for birth, row in zip(births, rows, strict=True)],
+        batch_size=CHUNK,
+    )
+
+
+def revise(
+    session: AgentSession,
+    revision: RevisionValue,
+    *,
+    cause: EventKind,
+    ends: Mapping[int, End],
+    births: Sequence[Birth],
+) -> Sizes:
+    """End and begin lives; the sizes of what was ended. `ends` maps each message number."""
+    gone = _end(session, revision, ends)
+    store(session, births)
+    Revision.objects.create(
+        session=session,
+        number=revision.number,
+        cause=cause,
+        last_number=revision.last_number,
+        ended=len(revision.ended),
+        begun=len(births),
+    )
+    return gone
+
+
+def preview_of(message: Message) -> str:
+    """The beginning of the text, or of the calls where there is none, on one line."""
+    text = message.text[:PREVIEW_CHARS]
+    if not text.strip():
+        text = "; ".join(f"{call.name} {call.arguments[:PREVIEW_CHARS]}" for call in message.calls)
+    one_line: str = shown(" ".join(text.split()))
+    return one_line[:PREVIEW_CHARS]
+
+
+def lives_at(session: AgentSession, state: State | None = None) -> QuerySet[Life]:
+    """The lives that make up the list now or at an earlier state, in its order."""
+    lives = session.lives.order_by("place", "number").select_related("message__body")
+    if state is None:
+        return lives.filter(to_revision=None)
+    ended_later = Q(to_revision=None) | Q(to_revision__gt=state.revision)
+    return lives.filter(
+        ended_later, from_revision__lte=state.revision, number__lte=state.last_number
+    )
+
+
+def snapshot_of(session: AgentSession, state: State | None = None) -> Snapshot:
+    """The list now or at an earlier state, as `agentcore` handles it."""
+    lives = list(lives_at(session, state))
+    messages = tuple(message_of(life.message) for life in lives)
+    return Snapshot(
+        messages,
+        tuple(life.place for life in lives),
+        total(message.sizes for message in messages),
+        state or State(session.revision, session.last_number),
+    )
+
+
+def message_of(row: StoredMessage) -> Message:
+    sizes = Sizes(row.bytes, row.chars, row.tokens, Breakdown(row.categories))
+    known: dict[str, Any] = {
+        "number": row.number,
+        "tool": row.tool or None,
+        "status": ToolStatus(row.status) if row.status else None,
+        "replaces": row.replaces,
+        "stands_for": tuple(range(first, last + 1) for first, last in row.stands_for),
+    }
+    if row.original_bytes is not None and row.kept_bytes is not None:
+        known["cut"] = Cut(row.original_bytes, row.kept_bytes)
+    return read(row.text, sizes, mark=Mark(row.mark) if row.mark else None, **known)
+
+
+def _end(session: AgentSession, revision: RevisionValue, ends: Mapping[int, End]) -> Sizes:
+    alike: dict[End, list[int]] = {}
+    for number in revision.ended:
+        alike.setdefault(ends[number], []).append(number)
+    gone: list[Sizes] = []
+    for end, numbers in alike.items():
+        for some in _chunks(numbers):
+            lives = session.lives.filter(number__in=some, to_revision=None)
+            gone += _sizes(session.messages.filter(number__in=some))
+            lives.update(to_revision=revision.number, fate=end.fate, ended_stage=end.stage)
+    return total(gone)
+
+
+def _sizes(messages: QuerySet[StoredMessage]) -> Iterable[Sizes]:
+    for size, chars, tokens, parts in messages.values_list(
+        "bytes", "chars", "tokens", "categories"
+    ):
+        yield Sizes(size, chars, tokens, Breakdown(parts))
+
+
+def _is_long(message: Message) -> bool:
+    return message.sizes.bytes > INLINE_BYTES
+
+
+def _row(
+    session: AgentSession, birth: Birth, body_of: Mapping[int, str], capture_of: Mapping[int, str]
+) -> StoredMessage:
+    message = birth.message
+    sizes, cut = message.sizes, message.cut
+    body = body_of.get(message.number)
+    return StoredMessage(
+        session=session,
+        number=message.number,
+        role=message.role,
+        wire="" if body else message.wire,
+        body_id=body,
+        preview=preview_of(message),
+        bytes=sizes.bytes,
+        chars=sizes.chars,
+        tokens=sizes.tokens,
+        categories={str(category): size for category, size in sizes.breakdown.items()},
+        mark=message.mark or "",
+        turn=birth.turn,
+        tool=shown(message.tool or "")[:200],
+        status=message.status or "",
+        captured_id=capture_of.get(message.number),
+        original_bytes=cut.original if cut else None,
+        kept_bytes=cut.kept if cut else None,
+        replaces=message.replaces,
+        stands_for=[[run.start, run.stop - 1] for run in message.stands_for],
+    )
+
+
+def _life(session: AgentSession, birth: Birth, message_id: int) -> Life:
+    return Life(
+        session=session,
+        message_id=message_id,
+        number=birth.message.number,
+        place=birth.place,
+        from_revision=birth.revision,
+        origin=birth.origin or "",
+        begun_stage=birth.stage,
+    )
+
+
+def _chunks(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK))

@@ -1,0 +1,78 @@
+"""The only writer of session rows after creation: what happened, in one transaction with its `seq`.
+
+The first statement of each transaction takes the numbers and, with them, the lock of the session's
+row, so that the order of commits is the order of `seq` on every database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from agentcore.events import Event, EventKind
+from hermesweb.batch import Batch
+from hermesweb.models import AgentSession, SessionEvent
+from hermesweb.shown import shown
+
+
+class FenceLost(Exception):
+    """Another holder took the session over; what came after that is not written."""
+
+
+class NoSuchSession(Exception):
+    """The session was deleted."""
+
+
+def record(session_id: str, fence: int, events: Sequence[Event]) -> int:
+    """Write a batch; its last `seq`. Raises FenceLost when the fencing number is an old one."""
+    with transaction.atomic():
+        session = _advance(session_id, len(events), fence)
+        batch = Batch(session, events)
+        facts = [batch.take(event) for event in events]
+        batch.flush()
+        _tell(session, [(event.kind, told) for event, told in zip(events, facts, strict=True)])
+        session.save()
+        return session.seq
+
+
+def record_flag(
+    session_id: str, kind: EventKind, change: Callable[[AgentSession], Mapping[str, Any]]
+) -> int:
+    """Write what a person set, with its event. `change` alters the locked row and its neighbours
+    and returns the facts; what it raises undoes all of it."""
+    with transaction.atomic():
+        session = _advance(session_id, 1)
+        _tell(session, [(kind, change(session))])
+        session.save()
+        return session.seq
+
+
+def settle(session_id: str, fence: int, change: Callable[[AgentSession], None]) -> None:
+    """Change columns that no event tells of, as the lease holder."""
+    with transaction.atomic():
+        session = _advance(session_id, 0, fence)
+        change(session)
+        session.save()
+
+
+def _advance(session_id: str, count: int, fence: int | None = None) -> AgentSession:
+    rows = AgentSession.objects.filter(pk=session_id)
+    if fence is not None:
+        rows = rows.filter(fence=fence)
+    if not rows.update(seq=F("seq") + count, changed_at=timezone.now()):
+        if fence is not None and AgentSession.objects.filter(pk=session_id).exists():
+            raise FenceLost(f"session {session_id}: fencing number {fence} is no longer in force")
+        raise NoSuchSession(f"there is no session {session_id}: it was deleted")
+    return AgentSession.objects.get(pk=session_id)
+
+
+def _tell(session: AgentSession, told: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
+    first = session.seq - len(told) + 1
+    SessionEvent.objects.bulk_create(
+        SessionEvent(session=session, seq=seq, kind=kind, data=shown(facts))
+        for seq, (kind, facts) in enumerate(told, first)
+    )

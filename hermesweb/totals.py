@@ -1,0 +1,40 @@
+"""Running totals on a session's row: what lists and gauges show without touching messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentcore.breakdown import Breakdown, Sizes
+from agentcore.pressure import Pressure, Unit
+from hermesweb.models import AgentSession
+from hermesweb.models.sessions import Gauge
+
+
+def weigh(session: AgentSession, sizes: Sizes, sign: int = 1) -> None:
+    """Add to, or take from, the running totals; used and tokens move by as much."""
+    tokens = round(sizes.tokens * session.ratio)
+    session.bytes += sign * sizes.bytes
+    session.chars += sign * sizes.chars
+    session.estimate += sign * sizes.tokens
+    session.tokens = max(0, session.tokens + sign * tokens)
+    parts = session.categories
+    session.breakdown = plain(parts + sizes.breakdown if sign > 0 else parts - sizes.breakdown)
+    used = {Unit.BYTES: sizes.bytes, Unit.CHARS: sizes.chars, Unit.TOKENS: tokens}
+    session.used = max(0, session.used + sign * used[Unit(session.unit)])
+
+
+def read(session: AgentSession, pressure: Pressure) -> None:
+    """The one measurement that gauge, list and trigger share."""
+    session.used, session.limit, session.unit = pressure.used, pressure.limit, pressure.unit
+    session.tokens, session.reserve = pressure.tokens, pressure.reserve
+    session.window_tokens = pressure.window.tokens
+    session.window_from = pressure.window.source
+    session.over_budget = session.over_budget and pressure.used > pressure.limit
+
+
+def gauge(session: AgentSession) -> dict[str, Any]:
+    return {field.name: getattr(session, field.name) for field in Gauge._meta.fields}
+
+
+def plain(breakdown: Breakdown) -> dict[str, int]:
+    return {str(category): size for category, size in breakdown.items()}
