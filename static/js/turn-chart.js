@@ -17,6 +17,7 @@ const STAND_INS = [
   { id: "plotly.js-style-global", className: "no-inline-styles" },
   { id: "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53" },
 ];
+const TICK_WIDTH = 70;
 const CONFIG = { displayModeBar: false, responsive: true };
 
 class TurnChart extends HTMLElement {
@@ -71,7 +72,7 @@ class TurnChart extends HTMLElement {
 
   #draw() {
     const colours = palette(this);
-    window.Plotly.react(this.#place, traces(this.#data, colours), layout(this.#data, colours), CONFIG);
+    window.Plotly.react(this.#place, traces(this.#data, colours), layout(this.#data, colours, this.clientWidth), CONFIG);
   }
 
   #select(turn) {
@@ -106,13 +107,13 @@ export function traces({ turns, unit }, colours) {
     marker: {
       color: colours.categories[name],
       line: { color: colours["cat-edge"], width: turns.length > 120 ? 0 : 0.5 },
-      pattern: { shape, fgcolor: colours.pattern, size: 6, solidity: 0.25 },
+      pattern: { shape, bgcolor: colours.categories[name], fgcolor: colours.pattern, size: 8, solidity: 0.15 },
     },
     hovertemplate: `turn %{customdata}<br>${label(name)} %{y:,.0f} ${unit === "tokens" ? "tok" : unit}<extra></extra>`,
   }));
 }
 
-export function layout({ turns, unit, threshold, name }, colours) {
+export function layout({ turns, unit, threshold, name }, colours, width) {
   const limit = turns.at(-1)?.limit;
   const places = positions(turns);
   const marks = cuts(turns, places);
@@ -127,7 +128,7 @@ export function layout({ turns, unit, threshold, name }, colours) {
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { size: 14, color: colours["ink-2"], family: getComputedStyle(document.body).fontFamily },
     showlegend: false,
-    xaxis: { ...axis, ...turnTicks(turns, places), showgrid: false },
+    xaxis: { ...axis, ...turnTicks(turns, places, Math.ceil(width / TICK_WIDTH)), showgrid: false },
     yaxis: { ...axis, range: [0, ceiling(turns) * 1.12], tickformat: "~s" },
     shapes: [
       ...(limit ? [level(limits(turns, places), colours.danger)] : []),
@@ -156,10 +157,11 @@ function cuts(turns, places) {
   return compacted.map((x, place) => ({ x, count: place + 1 }));
 }
 
-function turnTicks(turns, places) {
-  const step = Math.max(1, Math.ceil(turns.length / 10));
-  const shown = turns.map((_, place) => place).filter((place) => place % step === 0 || place === turns.length - 1);
-  return { tickvals: shown.map((place) => places[place]), ticktext: shown.map((place) => String(turns[place].turn)) };
+function turnTicks(turns, places, most) {
+  const step = Math.max(1, Math.ceil(turns.length / most));
+  const shown = turns.map((_, place) => place).filter((place) => place % step === 0);
+  const ticktext = shown.map((place) => String(turns[place].turn));
+  return { tickvals: shown.map((place) => places[place]), ticktext, tickangle: 0 };
 }
 
 // The limit in force at each turn, as a step line: editing a profile never redraws the past.

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_every_page_has_a_strict_policy_whose_nonce_its_scripts_carry(client: Client) -> None:
-    response = client.get("/sign-in/")
+    response = client.get("/accounts/login/")
     policy = response["Content-Security-Policy"]
     nonce = re.search(r"'nonce-([^']+)'", policy)
     assert nonce
@@ -22,17 +22,17 @@ def test_every_page_has_a_strict_policy_whose_nonce_its_scripts_carry(client: Cl
 
 
 def test_no_page_has_inline_styles_or_handlers(client: Client) -> None:
-    html = client.get("/sign-in/").content.decode()
+    html = client.get("/accounts/login/").content.decode()
     assert not re.search(r"\sstyle=|\son\w+=|hx-on", html)
 
 
 def test_htmx_takes_the_csrf_token_from_the_body(client: Client) -> None:
-    html = client.get("/sign-in/").content.decode()
+    html = client.get("/accounts/login/").content.decode()
     assert re.search(r"""hx-headers:inherited='\{"X-CSRFToken": "\w{64}"\}'""", html)
 
 
 def test_a_failed_sign_in_says_so_beside_the_form(client: Client) -> None:
-    html = client.post("/sign-in/", {"username": "ada", "password": "wrong"}).content.decode()
+    html = client.post("/accounts/login/", {"username": "ada", "password": "wrong"}).content.decode()
     assert 'role="alert"' in html
     assert "correct username and password" in html
 

@@ -8,13 +8,13 @@ pytestmark = pytest.mark.django_db
 
 def test_the_choice_is_kept_and_rendered_as_checked(client: Client) -> None:
     client.post("/theme/", {"theme": "dark"})
-    html = client.get("/sign-in/").content.decode()
+    html = client.get("/accounts/login/").content.decode()
     assert 'value="dark" id="theme-dark" checked' in html
     assert html.count(" checked>") == 1
 
 
 def test_without_a_choice_the_system_decides(client: Client) -> None:
-    assert 'id="theme-auto" checked' in client.get("/sign-in/").content.decode()
+    assert 'id="theme-auto" checked' in client.get("/accounts/login/").content.decode()
 
 
 def test_the_form_leads_back_to_its_page(client: Client) -> None:
