@@ -113,9 +113,10 @@ def born(
 
     Raises MessageError for what is not a chat message, WireError for what has no wire form.
     """
+    role = _role(value)
     wire = dumps(value)
     sizes = measure_message(value, wire, mark=mark, sections=sections)
-    return _build(value, wire, sizes, mark, known)
+    return _build(value, role, wire, sizes, mark=mark, known=known)
 
 
 def read(
@@ -126,7 +127,9 @@ def read(
         value = orjson.loads(wire)
     except orjson.JSONDecodeError:
         value = loads(wire)
-    return _build(value, wire, sizes or measure_message(value, wire, mark=mark), mark, known)
+    role = _role(value)
+    sizes = sizes or measure_message(value, wire, mark=mark)
+    return _build(value, role, wire, sizes, mark=mark, known=known)
 
 
 def as_message(value: MessageLike) -> Message:
@@ -143,16 +146,25 @@ def content_text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _build(
-    value: Any, wire: str, sizes: Sizes, mark: Mark | None, known: Mapping[str, Any]
-) -> Message:
+def _role(value: Any) -> Role:
     if not isinstance(value, Mapping):
         raise MessageError(f"a message is an object, not {type(value).__name__}")
     try:
-        role = Role(str(value.get("role")))
+        return Role(str(value.get("role")))
     except ValueError:
         roles = ", ".join(Role)
         raise MessageError(f"unknown role {value.get('role')!r}: use one of {roles}") from None
+
+
+def _build(
+    value: Mapping[str, Any],
+    role: Role,
+    wire: str,
+    sizes: Sizes,
+    *,
+    mark: Mark | None,
+    known: Mapping[str, Any],
+) -> Message:
     return Message(
         wire,
         role,
