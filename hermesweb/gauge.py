@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from agentcore.pressure import Unit, WindowSource
 from hermesweb.categories import GROUPS, LETTERS
+from hermesweb.models import ProfileVersion
+from hermesweb.models.sessions import Gauge as Measured
 
 # Without a limit there is no scale: the filled part takes this share, the rest is hatched.
 UNKNOWN_FILL = 46.0
@@ -64,7 +67,9 @@ class Tick:
 class Gauge:
     """The next request against its limit; every position is percent of the bar.
 
-    `limit` None: the limit is unknown, there is no percentage and the rest is hatched.
+    `limit` None: nothing was measured yet, there is no percentage and the rest is hatched.
+    `doubt` says why a percentage is not certain: the window is assumed or contradicted.
+    `reserve` are the last tokens of a limit that is the window, kept for the reply.
     """
 
     segments: tuple[Segment, ...]
@@ -73,6 +78,7 @@ class Gauge:
     limit: int | None
     unit: str
     source: str
+    doubt: str
     reserve: int
     floor: int | None
     now: float
@@ -98,12 +104,12 @@ class Gauge:
         return "end" if self.now > 50 else "start"
 
     @property
-    def limit_x(self) -> float:
-        return 100.0 * self.limit / (self.limit + self.reserve) if self.limit else 100.0
+    def reserve_width(self) -> float:
+        return min(100.0 * self.reserve / self.limit, 100.0) if self.limit else 0.0
 
     @property
-    def reserve_width(self) -> float:
-        return 100.0 - self.limit_x
+    def reserve_x(self) -> float:
+        return 100.0 - self.reserve_width
 
     @property
     def unknown_width(self) -> float:
@@ -121,27 +127,51 @@ def gauge(
     limit: int | None,
     unit: str,
     source: str = "measured",
+    doubt: str = "",
     reserve: int = 0,
     thresholds: Iterable[tuple[str, float]] = (),
     pinned: Mapping[str, int] | None = None,
     floor: int | None = None,
 ) -> Gauge:
-    """`breakdown`, `pinned` in bytes a category; `used`, `limit`, `reserve`, `floor` in `unit`.
-
-    `reserve` is drawn beyond the limit and belongs here only when it is counted in `unit`.
-    """
-    scale = limit + reserve if limit else None
-    now = UNKNOWN_FILL if scale is None else min(100.0 * used / scale, 100.0)
+    """`breakdown`, `pinned` in bytes a category; `used`, `limit`, `reserve`, `floor` in `unit`."""
+    now = min(100.0 * used / limit, 100.0) if limit else UNKNOWN_FILL
     return Gauge(
         segments=_segments(breakdown, pinned or {}, now),
-        ticks=_ticks(thresholds, used, limit=limit, scale=scale),
+        ticks=_ticks(thresholds, used, limit) if limit else (),
         used=used,
         limit=limit,
         unit=unit,
         source=source,
-        reserve=reserve if limit else 0,
+        doubt=doubt,
+        reserve=reserve,
         floor=floor,
         now=now,
+    )
+
+
+def gauge_of(
+    row: Measured,
+    version: ProfileVersion,
+    *,
+    pinned: Mapping[str, int] | None = None,
+    floor: int | None = None,
+    breakdown: Mapping[str, int] | None = None,
+) -> Gauge:
+    """The gauge of a session or a turn under its profile; `breakdown` replaces the row's own."""
+    in_tokens = row.unit == Unit.TOKENS
+    is_window = in_tokens and row.limit == row.window_tokens
+    doubtful = row.window_from in (WindowSource.ASSUMED, WindowSource.CONTRADICTED)
+    return gauge(
+        row.breakdown if breakdown is None else breakdown,
+        row.used,
+        limit=row.limit or None,
+        unit=row.unit,
+        source=row.tokens_are if in_tokens else "measured",
+        doubt=row.window_from if is_window and doubtful else "",
+        reserve=row.reserve if is_window else 0,
+        thresholds=[(stage.strategy.replace("_", " "), stage.at) for stage in version.value.stages],
+        pinned=pinned,
+        floor=floor,
     )
 
 
@@ -194,11 +224,7 @@ def _split(size: int, pinned: int) -> list[tuple[int, bool]]:
     return [(part, is_held) for part, is_held in ((held, True), (size - held, False)) if part]
 
 
-def _ticks(
-    thresholds: Iterable[tuple[str, float]], used: int, *, limit: int | None, scale: int | None
-) -> tuple[Tick, ...]:
-    if not limit or not scale:
-        return ()
+def _ticks(thresholds: Iterable[tuple[str, float]], used: int, limit: int) -> tuple[Tick, ...]:
     rows = sorted(thresholds, key=lambda row: row[1])
     following = next((name for name, part in rows if used < part * limit), None)
     return tuple(
@@ -206,7 +232,7 @@ def _ticks(
             name=name,
             fraction=part,
             value=round(part * limit),
-            x=min(100.0 * part * limit / scale, 100.0),
+            x=min(100.0 * part, 100.0),
             next=name == following,
         )
         for name, part in rows

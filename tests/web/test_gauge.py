@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from hermesweb.gauge import Gauge, gauge, grouped, shares
+from agentcore.profile import PRESETS
+from hermesweb.gauge import Gauge, gauge, gauge_of, grouped, shares
+from hermesweb.models import AgentSession, ProfileVersion
 
 BREAKDOWN = {"tool_results": 60_000, "system_prompt": 10_000, "user": 30_000}
 PRESET = [("snip", 0.80), ("micro", 0.85), ("auto", 0.95)]
@@ -42,11 +44,11 @@ def test_pinned_bytes_stand_between_the_rigid_part_and_the_rest() -> None:
     assert sum(part.bytes for part in parts) == 100_000
 
 
-def test_reserve_lies_beyond_the_limit_and_out_of_the_percentage() -> None:
-    drawn = a_gauge(unit="tokens", limit=180_000, reserve=20_000, used=90_000)
-    assert drawn.pressure == 0.5
-    assert (drawn.limit_x, drawn.reserve_width, drawn.now) == (90, 10, 45)
-    assert drawn.ticks[0].x == pytest.approx(72)
+def test_the_reserve_is_the_end_of_the_bar_and_out_of_the_percentage() -> None:
+    drawn = a_gauge(unit="tokens", limit=200_000, reserve=20_000, used=90_000)
+    assert drawn.pressure == 0.45
+    assert (drawn.reserve_x, drawn.reserve_width, drawn.now) == (90, 10, 45)
+    assert drawn.ticks[0].x == pytest.approx(80)
 
 
 def test_the_next_threshold_is_the_lowest_not_yet_reached() -> None:
@@ -101,3 +103,35 @@ def test_the_wall_draws_five_groups() -> None:
         "user": 30_005,
         "tool_results": 60_000,
     }
+
+
+def test_a_sessions_gauge_reads_its_own_row_and_profile() -> None:
+    version = ProfileVersion(values=PRESETS["nanohermes"].values())
+    row = AgentSession(breakdown=BREAKDOWN, used=60_000, limit=120_000, unit="bytes", reserve=9)
+    drawn = gauge_of(row, version)
+    assert (drawn.pressure, drawn.source, drawn.reserve) == (0.5, "measured", 0)
+    assert [(tick.name, tick.value, tick.next) for tick in drawn.ticks] == [
+        ("keep recent", 120_000, True)
+    ]
+
+
+def test_a_percentage_of_an_assumed_window_says_so() -> None:
+    version = ProfileVersion(values=PRESETS["balanced"].values())
+    row = AgentSession(
+        breakdown=BREAKDOWN,
+        used=64_000,
+        limit=128_000,
+        window_tokens=128_000,
+        window_from="assumed",
+        reserve=6_400,
+    )
+    drawn = gauge_of(row, version)
+    html = render_to_string("_gauge.html", {"gauge": drawn})
+    assert (drawn.doubt, drawn.reserve_width) == ("assumed", 5)
+    assert "50% (window assumed)" in html
+    assert "≈ 64,000 tok" in html
+
+
+def test_a_session_that_was_not_measured_yet_has_no_percentage() -> None:
+    version = ProfileVersion(values=PRESETS["balanced"].values())
+    assert gauge_of(AgentSession(), version).pressure is None

@@ -32,7 +32,8 @@ def test_htmx_takes_the_csrf_token_from_the_body(client: Client) -> None:
 
 
 def test_a_failed_sign_in_says_so_beside_the_form(client: Client) -> None:
-    html = client.post("/accounts/login/", {"username": "ada", "password": "wrong"}).content.decode()
+    wrong = {"username": "ada", "password": "wrong"}
+    html = client.post("/accounts/login/", wrong).content.decode()
     assert 'role="alert"' in html
     assert "correct username and password" in html
 
