@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -82,17 +83,20 @@ def database_write() -> Finding:
 
 def broker() -> Finding:
     if not settings.REDIS_URL:
-        inside = settings.IN_PROCESS
-        return Finding(inside, "inside the web process" if inside else f"not running: {START}")
+        inside = settings.IN_PROCESS or running(settings.DATA_DIR) is not None
+        return Finding(inside, "none: in the web process" if inside else f"not running: {START}")
+    shown = re.sub("//[^/]*@", "//", settings.REDIS_URL)
     try:
         redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2).ping()
     except redis.RedisError as error:
-        return Finding(False, f"{settings.REDIS_URL} does not answer ({error}): {START}")
-    return Finding(True, settings.REDIS_URL)
+        return Finding(False, f"{shown} does not answer ({error}): {START}")
+    return Finding(True, shown)
 
 
 def worker() -> Finding:
     """Asks the broker for any worker; only sensible when `broker` is ok."""
+    if not (settings.REDIS_URL or settings.IN_PROCESS):
+        return Finding(True, "in the web process")
     answers = app.control.broadcast("ping", reply=True, timeout=2, limit=1)
     if not answers:
         log = settings.DATA_DIR / "logs" / "worker.log"

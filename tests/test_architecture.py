@@ -1,0 +1,153 @@
+"""Who may import whom, and how long things may grow; CONTRIBUTING.md draws the same picture."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE_LINES = 300
+FUNCTION_LINES = 60
+FORBIDDEN_NAMES = {"utils", "helpers", "services", "managers", "common", "misc"}
+OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis", "uvicorn"}
+
+# A module imports from layers above its own line, and within the line where no circle arises.
+CORE_LAYERS = [
+    {"errors", "kinds", "wire"},
+    {"breakdown", "limits", "redact"},
+    {"messages"},
+    {"snapshot", "pressure", "ledger", "memory"},
+    {
+        *("profile", "directives", "events", "invariants", "prefix", "verify", "diff"),
+        *("compaction.plan", "compaction.result", "compaction.events"),
+    },
+    {"compaction"},
+    {"context", "compaction.pipeline", "compaction.compact"},
+    {"llm", "tools", "prompt", "skills", "transcripts", "halt"},
+    {"agent", "turn", "headroom", "simulate"},
+    {"", "__main__", "inspect"},
+]
+STRATEGIES = {
+    f"agentcore.compaction.{name}"
+    for name in (
+        *("keep_recent", "snip", "micro", "collapse", "auto", "partial", "last_resort", "mask"),
+        *("elastic", "recall"),
+    )
+}
+
+
+def sources(*packages: str) -> list[Path]:
+    found = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    return sorted(path for path in found if "migrations" not in path.parts)
+
+
+def name_of(path: Path) -> str:
+    """`agentcore/llm/base.py` is `agentcore.llm.base`, a package is its folder's name."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in sources("agentcore", "hermesweb")}
+
+
+def imports(module: str) -> set[str]:
+    """Full names of all that a module imports anywhere in it, our own down to the module."""
+    found = set()
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module, f"{module}: no relative imports"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in MODULES else node.module)
+    return found - {module}
+
+
+def core_layer(module: str) -> int:
+    """The longest entry that names the module or a package it is in."""
+    name = module.removeprefix("agentcore").removeprefix(".")
+    while True:
+        for number, layer in enumerate(CORE_LAYERS):
+            if name in layer:
+                return number
+        assert name, f"{module} stands in no layer: give it a place in CORE_LAYERS"
+        name = name.rpartition(".")[0]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("agentcore")])
+def test_the_core_imports_only_from_layers_to_its_left(module: str) -> None:
+    layer = core_layer(module)
+    wrong = [
+        name
+        for name in imports(module)
+        if name in MODULES and name != "agentcore" and core_layer(name) > layer
+    ]
+    assert wrong == []
+
+
+def test_the_core_has_no_circle() -> None:
+    own = {name: imports(name) & MODULES.keys() for name in MODULES if "agentcore" in name}
+    while leaves := {name for name, needs in own.items() if not needs & own.keys()}:
+        for leaf in leaves:
+            del own[leaf]
+    assert own.keys() == set()
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("agentcore")])
+def test_the_core_knows_no_framework_and_no_environment(module: str) -> None:
+    assert {name.partition(".")[0] for name in imports(module)} & OUTSIDE_OF_CORE == set()
+    text = MODULES[module].read_text()
+    assert "os.environ" not in text and "os.getenv" not in text
+
+
+@pytest.mark.parametrize("module", sorted(STRATEGIES & MODULES.keys()))
+def test_no_strategy_imports_another(module: str) -> None:
+    assert imports(module) & STRATEGIES == set()
+
+
+def test_no_file_is_named_for_nothing() -> None:
+    assert [name for name in MODULES if set(name.split(".")) & FORBIDDEN_NAMES] == []
+
+
+@pytest.mark.parametrize("path", sources("agentcore", "hermesweb", "tests"), ids=name_of)
+def test_files_and_functions_stay_short(path: Path) -> None:
+    text = path.read_text()
+    length = text.count("\n")
+    assert length <= FILE_LINES
+    assert [name for name, lines in functions(text) if lines > FUNCTION_LINES] == []
+
+
+def functions(text: str) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno
+            yield node.name, node.end_lineno - node.lineno + 1
+
+
+def test_only_the_runner_catches_everything() -> None:
+    broad = {
+        name
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
+    }
+    assert broad <= {"hermesweb.runner"}
+
+
+def test_only_live_sends_to_the_channel_layer() -> None:
+    sending = {name for name, path in MODULES.items() if "group_send" in path.read_text()}
+    assert sending <= {"hermesweb.live", "hermesweb.inprocess"}
+
+
+def test_only_the_runner_builds_an_agent() -> None:
+    building = {
+        name
+        for name in MODULES
+        if name.startswith("hermesweb") and "agentcore.agent" in imports(name)
+    }
+    assert building <= {"hermesweb.runner"}

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOW = "from django.conf import settings; print(settings.DATABASES['default'])"
+
+
+def run(*arguments: str, data_dir: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "HERMESWEB_DATA_DIR": str(data_dir), **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_hosts_beyond_this_machine_need_a_secret(tmp_path: Path) -> None:
+    check = run("manage.py", "check", data_dir=tmp_path, HERMESWEB_HOSTS="hermes.example")
+
+    assert check.returncode == 2
+    assert "HERMESWEB_SECRET_KEY must be set" in check.stderr
+    assert "Traceback" not in check.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_production_set_up_passes_the_deploy_check(tmp_path: Path) -> None:
+    check = run(
+        *("manage.py", "check", "--deploy", "--fail-level", "WARNING"),
+        data_dir=tmp_path,
+        HERMESWEB_HOSTS="hermes.example",
+        HERMESWEB_SECRET_KEY="a-secret-of-fifty-and-more-characters-0123456789-abcdef",
+    )
+
+    assert check.returncode == 0, check.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HERMESWEB_DEBUG", "maybe"),
+        ("HERMESWEB_WORKER_CONCURRENCY", "-1"),
+        ("DATABASE_URL", "mysql://somewhere/else"),
+    ],
+)
+def test_nonsense_in_the_environment_is_told(tmp_path: Path, name: str, value: str) -> None:
+    check = run("manage.py", "check", data_dir=tmp_path, **{name: value})
+
+    assert check.returncode == 2
+    assert name in check.stderr and "Traceback" not in check.stderr
+
+
+def test_a_local_key_is_made_once_and_kept(tmp_path: Path) -> None:
+    run("manage.py", "check", data_dir=tmp_path)
+    key = (tmp_path / "secret_key").read_text()
+    run("manage.py", "check", data_dir=tmp_path)
+
+    assert len(key) > 50 and (tmp_path / "secret_key").read_text() == key
+
+
+def test_the_database_url_names_a_postgresql_database(tmp_path: Path) -> None:
+    url = "postgresql://ada:p%40ss@db.example:5433/hermes"
+    shown = run("manage.py", "shell", "-v0", "-c", SHOW, data_dir=tmp_path, DATABASE_URL=url)
+
+    assert "'NAME': 'hermes', 'USER': 'ada', 'PASSWORD': 'p@ss'" in shown.stdout
+    assert "'HOST': 'db.example', 'PORT': '5433'" in shown.stdout
