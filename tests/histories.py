@@ -77,7 +77,9 @@ def broken_lists(draw: st.DrawFn) -> list[Value]:
         if not values:
             break
         place = draw(st.integers(0, len(values) - 1))
-        values = _break(values, place, draw(st.sampled_from(["drop", "double", "empty", "no id"])))
+        values = _break(
+            values, place, draw(st.sampled_from(["drop", "double", "empty", "no id", "one id"]))
+        )
     return values
 
 
@@ -89,9 +91,10 @@ def _break(values: list[Value], place: int, how: str) -> list[Value]:
         return [*before, value, value, *after]
     if how == "empty":
         return [*before, {**value, "content": ""}, *after]
+    shared = "c0_0" if how == "one id" else ""
     if "tool_call_id" in value:
-        return [*before, {**value, "tool_call_id": ""}, *after]
+        return [*before, {**value, "tool_call_id": shared}, *after]
     if "tool_calls" in value:
-        nameless = [{**call, "id": ""} for call in value["tool_calls"]]
+        nameless = [{**call, "id": shared} for call in value["tool_calls"]]
         return [*before, {**value, "tool_calls": nameless}, *after]
     return values

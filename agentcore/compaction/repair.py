@@ -67,10 +67,9 @@ def repair(
 def _repair_group(messages: Sequence[Message], row: int, unanswered: str, draft: _Draft) -> int:
     """Repair one call with its results; returns the row after them."""
     caller = messages[row]
-    ids = [call.id or f"call_{caller.number}_{place}" for place, call in enumerate(caller.calls)]
-    if any(not call.id for call in caller.calls):
-        draft.replace(row, caller, _with_ids(caller, ids), "empty call id")
-    waiting = dict(zip(ids, caller.calls, strict=True))
+    waiting = dict(zip(_own_ids(caller), caller.calls, strict=True))
+    if any(own != call.id for own, call in waiting.items()):
+        draft.replace(row, caller, _with_ids(caller, list(waiting)), "empty or repeated call id")
     row += 1
     while row < len(messages) and messages[row].role is Role.TOOL:
         _repair_result(messages[row], row, waiting, draft)
@@ -81,20 +80,28 @@ def _repair_group(messages: Sequence[Message], row: int, unanswered: str, draft:
     return row
 
 
+def _own_ids(caller: Message) -> list[str]:
+    """The calls' ids; a new one for each that is empty or was there before."""
+    ids: list[str] = []
+    for place, call in enumerate(caller.calls):
+        taken = not call.id or call.id in ids
+        ids.append(f"call_{caller.number}_{place}" if taken else call.id)
+    return ids
+
+
 def _repair_result(message: Message, row: int, waiting: dict[str, ToolCall], draft: _Draft) -> None:
-    answered = message.tool_call_id
-    if not answered:
-        answered = next((one for one, call in waiting.items() if not call.id), None)
-    if answered is None or answered not in waiting:
-        draft.remove(row, message.number, "second result" if message.tool_call_id else "no call id")
+    """The first open call that had this result's id is the one it answers."""
+    own = next((own for own, call in waiting.items() if call.id == message.tool_call_id), None)
+    if own is None:
+        draft.remove(row, message.number, "second result, or answers no call")
         return
-    del waiting[answered]
-    empty = _is_empty_result(message)
-    if empty or not message.tool_call_id:
-        value = {**message.value(), "tool_call_id": answered}
-        if empty:
-            value["content"] = NO_OUTPUT
-        draft.replace(row, message, value, "empty result" if empty else "empty call id")
+    del waiting[own]
+    value = {**message.value(), "tool_call_id": own} if own != message.tool_call_id else None
+    if _is_empty_result(message):
+        value = {**(value or message.value()), "content": NO_OUTPUT}
+        draft.replace(row, message, value, "empty result")
+    elif value is not None:
+        draft.replace(row, message, value, "empty or repeated call id")
 
 
 def _answer(row: int, call_id: str, call: ToolCall, unanswered: str) -> Birth:
