@@ -10,9 +10,9 @@ from agentcore.breakdown import NOTHING
 from agentcore.compaction.pipeline import Answer, Pipeline, PressureOf, run_pipeline
 from agentcore.compaction.plan import apply_plan
 from agentcore.compaction.repair import repair
-from agentcore.compaction.result import CompactionResult, Trigger
-from agentcore.compaction.summarizer import accept
-from agentcore.errors import PlanError
+from agentcore.compaction.result import CompactionResult, Failure, SummaryFailed, Trigger
+from agentcore.compaction.summarizer import SummaryRequest, accept
+from agentcore.errors import ModelError, PlanError
 from agentcore.messages import MessageLike
 from agentcore.pressure import TokenCounter, window_of
 from agentcore.profile import Profile
@@ -20,7 +20,8 @@ from agentcore.snapshot import Snapshot
 
 
 class Summarize(Protocol):
-    """Answers with the text of a summary of at most `max_words` words."""
+    """Answers with the text of a summary of at most `max_words` words. Says that it could not by
+    ModelError or an OSError (TimeoutError is one); all else it raises comes through."""
 
     def __call__(self, text: str, *, max_words: int) -> str: ...
 
@@ -74,9 +75,18 @@ def _drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:
         request = next(run)
         while True:
             if summarize is not None:
-                text = summarize(request.text, max_words=request.options.words)
-                answer = accept(text, False, request.options)
+                answer = _summary(request, summarize)
             request = run.send(answer)
     except StopIteration as stop:
         result: CompactionResult = stop.value
         return result
+
+
+def _summary(request: SummaryRequest, summarize: Summarize) -> Answer:
+    try:
+        text = summarize(request.text, max_words=request.options.words)
+    except TimeoutError as error:
+        return SummaryFailed(Failure.TIMEOUT, str(error))
+    except (ModelError, OSError) as error:
+        return SummaryFailed(Failure.ERROR, str(error))
+    return accept(text, False, request.options)

@@ -48,6 +48,7 @@ class CompactionEnded:
             "breakdown": plain(result.after.sizes.breakdown),
             "revision": result.revision.number if result.revision else None,
             "stages": [asdict(stage) for stage in result.stages],
+            "left_out": result.left_out,
             "used_before": self.pressure.used,
             "seconds": round(self.seconds, 3),
             **_used(self.after),

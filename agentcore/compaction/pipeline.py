@@ -12,6 +12,7 @@ from agentcore.compaction.notes import summary_note
 from agentcore.compaction.plan import (
     CompactionPlan,
     CompactionStrategy,
+    Fate,
     Origin,
     Situation,
     apply_plan,
@@ -47,6 +48,7 @@ def run_pipeline(
     """The first stage that is due and changes the list decides; a run by hand, or because the
     window would burst, takes every stage as due."""
     failures: tuple[SummaryFailed, ...] = ()
+    left_out = 0
     reason = Failure.NOTHING_TO_COMPACT
     forced = trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
     for stage in profile.stages:
@@ -56,18 +58,21 @@ def run_pipeline(
             continue
         plan = strategy.compact(situation)
         if plan.summarizes:
-            answer = yield summary_request(plan.summarizes, profile.summary)
+            request = summary_request(
+                plan.summarizes, profile.summary, situation.pressure.window.tokens
+            )
+            left_out = request.left_out
+            answer = yield request
             if isinstance(answer, SummaryFailed):
                 failures += (answer,)
                 if profile.summary.on_failure is SummaryFailure.KEEP:
                     reason = answer.reason
                     continue
-            if isinstance(answer, str):
-                plan = _with_summary(plan, answer)
+            plan = _with_summary(plan, answer) if isinstance(answer, str) else _dropping(plan)
         result = _result(plan, snapshot, stage, trigger, failures)
         refusal = _refusal(result, situation, profile.min_gain)
         if refusal is None:
-            return result
+            return replace(result, left_out=left_out)
         reason = refusal
     empty = CompactionPlan(snapshot.state, (), ())
     return CompactionResult(snapshot, snapshot, trigger, empty, reason=reason, failures=failures)
@@ -100,6 +105,15 @@ def _with_summary(plan: CompactionPlan, summary: str) -> CompactionPlan:
         for birth in plan.births
     )
     return replace(plan, births=tuple(births))
+
+
+def _dropping(plan: CompactionPlan) -> CompactionPlan:
+    """The plan without a summary: the note that stands there holds nothing of what leaves."""
+    removals = tuple(
+        replace(cut, fate=Fate.DROPPED) if cut.fate is Fate.SUMMARIZED else cut
+        for cut in plan.removals
+    )
+    return replace(plan, removals=removals)
 
 
 def _refusal(result: CompactionResult, situation: Situation, min_gain: float) -> Failure | None:

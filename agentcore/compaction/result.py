@@ -68,7 +68,8 @@ class SummaryFailed:
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
     """`before` and `after` are the lists; the same object when nothing changed, then `reason` says
-    why. `repairs` were made first where the list was illegal; `failures` are of summaries."""
+    why. `failures` are of summaries; `left_out` counts older messages that had no room in the
+    summary's input."""
 
     before: Snapshot
     after: Snapshot
@@ -78,6 +79,7 @@ class CompactionResult:
     stages: tuple[StageReport, ...] = ()
     reason: Failure | None = None
     failures: tuple[SummaryFailed, ...] = ()
+    left_out: int = 0
     original: Snapshot | None = None
 
     @property

@@ -15,6 +15,8 @@ from agentcore.profile import SummaryInput, SummaryOptions
 PIECE_CHARS = 2_000
 ARGUMENT_CHARS = 300
 CHARS_A_TOKEN = 4
+# Of the window, for what a summary is made from.
+WINDOW_SHARE = 0.8
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
@@ -44,13 +46,16 @@ class SummaryRequest:
         ]
 
 
-def summary_request(gone: Sequence[Message], options: SummaryOptions) -> SummaryRequest:
-    """Render the newest of the messages that fit `options.input_tokens`, one line each."""
+def summary_request(
+    gone: Sequence[Message], options: SummaryOptions, window: int
+) -> SummaryRequest:
+    """Render the newest of the messages that fit `options.input_tokens`, at most 80% of the
+    window (tokens), one line each."""
     names = {call.id: call.name for message in gone for call in message.calls}
-    room = options.input_tokens * CHARS_A_TOKEN
+    room = min(options.input_tokens, int(window * WINDOW_SHARE)) * CHARS_A_TOKEN
     lines: list[str] = []
     for message in reversed(gone):
-        line = _line(message, names, options.input)
+        line = _line(message, names, options)
         room -= len(line) + 1
         if room < 0:
             break
@@ -78,7 +83,7 @@ def count_words(text: str) -> int:
     return len(_WORD.findall(_CJK.sub(" ", text))) + (wide + 1) // 2
 
 
-def _line(message: Message, names: dict[str, str], source: SummaryInput) -> str:
+def _line(message: Message, names: dict[str, str], options: SummaryOptions) -> str:
     value = message.value()
     text = without_header(message.text) if message.is_summary else message.text
     content = value.get("content")
@@ -86,12 +91,14 @@ def _line(message: Message, names: dict[str, str], source: SummaryInput) -> str:
         media = sum(part.get("type") in MEDIA_PARTS for part in content if isinstance(part, dict))
         text += " [image]" * media
     who = "earlier summary" if message.is_summary else str(message.role)
-    if source is SummaryInput.CALLS:
+    if options.input is SummaryInput.CALLS:
         if message.role is Role.TOOL:
             who = f"result of {names.get(message.tool_call_id or '', message.tool or 'a call')}"
         calls = (f"{call.name}({clip(call.arguments, ARGUMENT_CHARS)})" for call in message.calls)
         text = " ".join([text, *calls])
-    return f"{who}: {clip(text.strip(), PIECE_CHARS)}"
+    # What the last summary held must reach the next one whole.
+    most = max(PIECE_CHARS, options.chars) if message.is_summary else PIECE_CHARS
+    return f"{who}: {clip(text.strip(), most)}"
 
 
 def clip(text: str, chars: int) -> str:
