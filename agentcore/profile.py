@@ -107,10 +107,10 @@ class Profile:
         _known(cls, values, "")
         known = dict(values)
         known["stages"] = tuple(
-            _nested(Stage, stage, "stages") for stage in values.get("stages") or ()
+            _nested(Stage, stage, "stages") for stage in _listed(values.get("stages", ()))
         )
         for name, kind in (("limits", Limits), ("summary", SummaryOptions), ("ceilings", Ceilings)):
-            known[name] = _nested(kind, values.get(name) or {}, name)
+            known[name] = _nested(kind, values.get(name, {}), name)
         for name, members in (("unit", Unit), ("automatic", Automatic)):
             if name in known:
                 known[name] = _member(members, known[name], name)
@@ -154,34 +154,51 @@ class Profile:
 
 
 def _check(profile: Profile) -> None:
-    for name in ("budget", "window", "reserve"):
+    for name, least in (("budget", 1), ("window", 1), ("reserve", 0)):
         value = getattr(profile, name)
-        if value is not None and (not isinstance(value, int) or value < (name != "reserve")):
-            raise ProfileError(f"{name} is a whole number over 0, not {value!r}", name)
+        if value is not None:
+            _whole(value, name, least)
     if not profile.stages:
         raise ProfileError("a profile needs at least one stage", "stages")
+    for stage in profile.stages:
+        _fraction(stage.at, "stages", most=1)
+        _whole(stage.keep, "stages", 0)
     ats = [stage.at for stage in profile.stages]
-    if ats != sorted(ats) or not all(0 < at <= 1 for at in ats):
-        raise ProfileError(f"thresholds ascend and lie inside 0 to 1, not {ats}", "stages")
-    if not 0 < profile.target < ats[0]:
+    if ats != sorted(ats):
+        raise ProfileError(f"thresholds ascend, not {ats}", "stages")
+    _fraction(profile.target, "target", most=1)
+    if profile.target >= ats[0]:
         raise ProfileError(
-            f"the target {profile.target} lies over 0 and under the lowest threshold {ats[0]}",
-            "target",
+            f"the target {profile.target} lies under the lowest threshold {ats[0]}", "target"
         )
-    if not 0 <= profile.min_gain < 1:
-        raise ProfileError(f"min_gain is a fraction, not {profile.min_gain}", "min_gain")
+    if profile.min_gain:
+        _fraction(profile.min_gain, "min_gain", most=0.5)
     for group in ("limits", "ceilings"):
-        _check_counts(getattr(profile, group), group)
+        _counts(getattr(profile, group), group, least=0)
+    _counts(profile.summary, "summary", least=1)
 
 
-def _check_counts(group: Limits | Ceilings, name: str) -> None:
+def _counts(group: Limits | Ceilings | SummaryOptions, name: str, *, least: int) -> None:
     for one in fields(group):
         value = getattr(group, one.name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise ProfileError(
-                f"{one.name} is a whole number, 0 for no limit, not {value!r}",
-                f"{name}.{one.name}",
-            )
+        if not isinstance(value, StrEnum):
+            _whole(value, f"{name}.{one.name}", least)
+
+
+def _whole(value: Any, name: str, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ProfileError(f"{name} is a whole number from {least}, not {value!r}", name)
+
+
+def _fraction(value: Any, name: str, *, most: float) -> None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= most:
+        raise ProfileError(f"{name}: a fraction over 0, at most {most}, not {value!r}", name)
+
+
+def _listed(stages: Any) -> list[Any]:
+    if not isinstance(stages, list | tuple):
+        raise ProfileError(f"stages is a list, not {stages!r}", "stages")
+    return list(stages)
 
 
 def _nested(kind: type[Any], values: Any, name: str) -> Any:
@@ -203,9 +220,8 @@ def _known(kind: type[Any], values: Mapping[str, Any], prefix: str) -> None:
     names = {one.name for one in fields(kind)}
     for key in values:
         if key not in names:
-            raise ProfileError(
-                f"unknown value {prefix}{key}; there are {', '.join(sorted(names))}", key
-            )
+            there = ", ".join(sorted(names))
+            raise ProfileError(f"unknown value {prefix}{key}; there are {there}", f"{prefix}{key}")
 
 
 def _member(members: type[StrEnum], value: Any, name: str) -> StrEnum:

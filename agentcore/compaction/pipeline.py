@@ -25,6 +25,7 @@ from agentcore.compaction.result import (
     Trigger,
 )
 from agentcore.compaction.summarizer import SummaryRequest, summary_request
+from agentcore.errors import ProfileError
 from agentcore.invariants import check
 from agentcore.pressure import Pressure
 from agentcore.profile import Profile, Stage, SummaryFailure
@@ -53,7 +54,7 @@ def run_pipeline(
     forced = trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
     for stage in profile.stages:
         situation = _situation(snapshot, profile, stage, pressure_of(snapshot), pins, forced)
-        strategy = STRATEGIES[stage.strategy]
+        strategy = strategy_of(stage)
         if not forced and not strategy.should_trigger(situation):
             continue
         plan = strategy.compact(situation)
@@ -62,7 +63,7 @@ def run_pipeline(
                 plan.summarizes, profile.summary, situation.pressure.window.tokens
             )
             left_out = request.left_out
-            answer = yield request
+            answer = _judged((yield request), plan)
             if isinstance(answer, SummaryFailed):
                 failures += (answer,)
                 if profile.summary.on_failure is SummaryFailure.KEEP:
@@ -78,6 +79,14 @@ def run_pipeline(
     return CompactionResult(snapshot, snapshot, trigger, empty, reason=reason, failures=failures)
 
 
+def strategy_of(stage: Stage) -> CompactionStrategy:
+    """Raises ProfileError for a name that no strategy has."""
+    if stage.strategy not in STRATEGIES:
+        known = ", ".join(STRATEGIES)
+        raise ProfileError(f"unknown strategy {stage.strategy!r}; there are {known}", "stages")
+    return STRATEGIES[stage.strategy]
+
+
 def _situation(
     snapshot: Snapshot,
     profile: Profile,
@@ -90,6 +99,19 @@ def _situation(
     counted = max(pressure.used, 1)
     room = round(snapshot.sizes.bytes * min(1.0, profile.target * pressure.limit / counted))
     return Situation(snapshot, pressure, stage, room, pins, forced)
+
+
+def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
+    """A summary that is not smaller than what it stands for has failed."""
+    if not isinstance(answer, str):
+        return answer
+    source = sum(message.sizes.bytes for message in plan.summarizes)
+    size = summary_note(answer, ()).sizes.bytes
+    if size < source:
+        return answer
+    return SummaryFailed(
+        Failure.DID_NOT_SHRINK, f"a summary of {size:,} bytes for messages of {source:,}"
+    )
 
 
 def _with_summary(plan: CompactionPlan, summary: str) -> CompactionPlan:

@@ -1,0 +1,117 @@
+"""A stage for the agent in tests: scripted model, tools that only answer, and all that it tells."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from histories import Value, answer, calls
+
+from agentcore import PRESETS, Profile
+from agentcore.agent import Agent
+from agentcore.context import Context
+from agentcore.directives import Directives, Instruction, InstructionKind
+from agentcore.errors import ToolError
+from agentcore.events import Event, RunEnd
+from agentcore.llm.scripted import Line, ScriptedModel
+from agentcore.pressure import TokenCounter
+from agentcore.tools.base import Toolbox, ToolResult, Workspace
+
+E = TypeVar("E")
+
+
+@dataclass
+class Echo:
+    """A tool that returns its text, fails, or waits for ever."""
+
+    name: str = "echo"
+    description: str = "says it again"
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
+    ran: int = 0
+
+    async def run(self, arguments: Mapping[str, Any], workspace: Workspace) -> ToolResult:
+        self.ran += 1
+        if arguments.get("fail"):
+            raise ToolError("it would not")
+        if arguments.get("wait"):
+            await asyncio.sleep(3_600)
+        return ToolResult(str(arguments.get("text", "ok")) * int(arguments.get("times", 1)))
+
+
+@dataclass
+class Stage:
+    """Queue instructions, run, look at `told`: one list of events a transaction."""
+
+    lines: Sequence[Line]
+    profile: Profile = PRESETS["nanohermes"]
+    context: Context = field(default_factory=Context)
+    pins: frozenset[int] = frozenset()
+    summarizer: ScriptedModel | None = None
+    stop: bool = False
+    tool: Echo = field(default_factory=Echo)
+    queue: list[Instruction] = field(default_factory=list)
+    told: list[list[Event]] = field(default_factory=list)
+    on_emit: Callable[[Sequence[Event]], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.model = ScriptedModel(self.lines)
+        if not self.context.messages:
+            self.context.append({"role": "system", "content": "be careful"})
+
+    def say(self, text: str = "go") -> Stage:
+        self.queue.append(Instruction(len(self.queue) + 1, InstructionKind.MESSAGE, text))
+        return self
+
+    def compact(self) -> Stage:
+        self.queue.append(Instruction(len(self.queue) + 1, InstructionKind.COMPACT))
+        return self
+
+    def agent(self, **options: Any) -> Agent:
+        toolbox = Toolbox([self.tool], Workspace(Path("/"), self.profile.limits))
+        return Agent(
+            self.context,
+            self.model,
+            toolbox,
+            emit=self._emit,
+            poll=self._poll,
+            counter=TokenCounter(),
+            summarizer=self.summarizer,
+            **options,
+        )
+
+    async def run(self, **options: Any) -> RunEnd:
+        return await self.agent(**options).run()
+
+    def events(self, kind: type[E]) -> list[E]:
+        return [event for batch in self.told for event in batch if isinstance(event, kind)]
+
+    @property
+    def kinds(self) -> list[list[str]]:
+        return [[str(event.kind) for event in batch] for batch in self.told]
+
+    async def _emit(self, events: Sequence[Event]) -> None:
+        if self.on_emit:
+            self.on_emit(events)
+        self.told.append(list(events))
+        taken = {getattr(event, "instruction", None) for event in events}
+        self.queue = [one for one in self.queue if one.id not in taken]
+
+    async def _poll(self) -> Directives:
+        return Directives(self.profile, self.pins, tuple(self.queue), self.stop)
+
+    def edit(self, text: str) -> None:
+        self.queue = [replace(one, text=text) for one in self.queue]
+
+
+def use(*arguments: str, said: str | None = None) -> Value:
+    """A reply that calls the echo tool once for each JSON text."""
+    value = calls(*(f"e{abs(hash(arguments))}_{n}" for n in range(len(arguments))), text=said)
+    for call, text in zip(value["tool_calls"], arguments, strict=True):
+        call["function"] = {"name": "echo", "arguments": text}
+    return value
+
+
+DONE = answer("done")
