@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from agentcore.wire import dumps
+from agentcore.wire import encoded
 
 SUMMARY_HEADER = "[Earlier summary; reference only]"
 OMISSION_HEADER = "[Messages omitted; reference only]"
@@ -136,28 +136,28 @@ def total(sizes: Iterable[Sizes]) -> Sizes:
 
 def measure_message(
     value: Mapping[str, Any],
-    wire: str,
+    size: int,
+    chars: int,
     *,
     mark: Mark | None = None,
     sections: Sequence[tuple[Category, str]] = (),
 ) -> Sizes:
-    """Sizes of one message by the charging rule of spec-context 2.
+    """Sizes of one message by the charging rule of spec-context 2; `size` bytes and `chars` code
+    points are those of its wire form.
 
     `sections`: texts that the builder of a system message joined into its content; each is
     charged the bytes its escaped text takes, the rest goes to the category of the role.
     """
-    size = len(wire) if wire.isascii() else len(wire.encode())
     role = _category_of_role(value, mark)
     parts = {category: 0 for category, _ in sections}
     for category, text in sections:
-        parts[category] += byte_length(dumps(text)) - 2
+        parts[category] += len(encoded(text)) - 2
     if role is Category.ASSISTANT:
-        _charge_members(value, parts)
+        _charge_members(value, size, parts)
     content = value.get("content")
     media = _charge_parts(content, parts) if isinstance(content, list) else 0
     rest = size - sum(parts.values())
     parts[role] = parts.get(role, 0) + rest
-    chars = len(wire)
     return Sizes(
         size, chars, _estimate(parts, size, chars) + media * MEDIA_TOKENS, Breakdown(parts)
     )
@@ -167,10 +167,10 @@ def measure_schemas(schemas: Sequence[Mapping[str, Any]]) -> Sizes:
     """Sizes of the tool schemas of a request, as one JSON array."""
     if not schemas:
         return NOTHING
-    wire = dumps(list(schemas))
-    size = byte_length(wire)
+    raw = encoded(list(schemas))
+    size, chars = len(raw), len(raw.decode())
     parts = {Category.TOOL_SCHEMAS: size}
-    return Sizes(size, len(wire), _estimate(parts, size, len(wire)), Breakdown(parts))
+    return Sizes(size, chars, _estimate(parts, size, chars), Breakdown(parts))
 
 
 def byte_length(text: str) -> int:
@@ -190,13 +190,17 @@ def _category_of_role(value: Mapping[str, Any], mark: Mark | None) -> Category:
     return Category.USER if role == "user" else Category.ASSISTANT
 
 
-def _charge_members(value: Mapping[str, Any], parts: dict[Category, int]) -> None:
-    """A member is charged its key, its value and one neighbouring comma."""
+def _charge_members(value: Mapping[str, Any], size: int, parts: dict[Category, int]) -> None:
+    """A member is charged its key, its value and one neighbouring comma: what the message is
+    longer with it than without."""
+    rest = dict(value)
     for key in ("tool_calls", *THINKING_KEYS):
-        if key in value:
+        if key in rest:
+            del rest[key]
             category = Category.TOOL_CALLS if key == "tool_calls" else Category.THINKING
-            member = byte_length(dumps(value[key])) + len(key) + 4
-            parts[category] = parts.get(category, 0) + member
+            without = len(encoded(rest))
+            parts[category] = parts.get(category, 0) + size - without
+            size = without
 
 
 def _charge_parts(content: list[Any], parts: dict[Category, int]) -> int:
@@ -215,7 +219,7 @@ def _charge_parts(content: list[Any], parts: dict[Category, int]) -> int:
             comma = 1 if commas > 0 else 0
             commas -= comma
             media += category is Category.IMAGES
-            parts[category] = parts.get(category, 0) + byte_length(dumps(part)) + comma
+            parts[category] = parts.get(category, 0) + len(encoded(part)) + comma
     return media
 
 

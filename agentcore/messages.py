@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from agentcore.breakdown import Category, Mark, Sizes, measure_message
+from agentcore.breakdown import Category, Mark, Sizes, byte_length, measure_message
 from agentcore.errors import MessageError
-from agentcore.wire import dumps, loads
+from agentcore.wire import dumps, encoded, loads
 
 
 class Role(StrEnum):
@@ -114,8 +114,9 @@ def born(
     Raises MessageError for what is not a chat message, WireError for what has no wire form.
     """
     role = _role(value)
-    wire = dumps(value)
-    sizes = measure_message(value, wire, mark=mark, sections=sections)
+    raw = encoded(value)
+    wire = raw.decode()
+    sizes = measure_message(value, len(raw), len(wire), mark=mark, sections=sections)
     return _build(value, role, wire, sizes, mark=mark, known=known)
 
 
@@ -128,7 +129,8 @@ def read(
     except orjson.JSONDecodeError:
         value = loads(wire)
     role = _role(value)
-    sizes = sizes or measure_message(value, wire, mark=mark)
+    if sizes is None:
+        sizes = measure_message(value, byte_length(wire), len(wire), mark=mark)
     return _build(value, role, wire, sizes, mark=mark, known=known)
 
 

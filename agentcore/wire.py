@@ -26,13 +26,18 @@ def dumps(value: Any) -> str:
 
     NaN, infinities, keys that are no strings and nesting over 200 raise WireError.
     """
+    return encoded(value).decode()
+
+
+def encoded(value: Any) -> bytes:
+    """The UTF-8 of the wire text."""
     try:
         raw = orjson.dumps(value, option=_OPTIONS)
     except TypeError:
-        return _dumps_exactly(value)
+        return _encoded_exactly(value)
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH or b"null" in raw:
         _check(value)
-    return raw.decode()
+    return raw
 
 
 def loads(text: str | bytes) -> Any:
@@ -43,10 +48,10 @@ def loads(text: str | bytes) -> Any:
         raise WireError(f"not JSON: {error}") from error
 
 
-def _dumps_exactly(value: Any) -> str:
+def _encoded_exactly(value: Any) -> bytes:
     _check(value)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
 def _check(value: Any, depth: int = 1) -> None:
