@@ -68,14 +68,13 @@ class Command(BaseCommand):
         *,
         demo: bool | None,
     ) -> None:
-        host, port = listener.getsockname()[:2]
-        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         _prepare_database()
         static_files.collect()
-        first_start = not User.objects.exists()
-        owner = sign_in.local_owner()
-        token = sign_in.api_token(owner, settings.DATA_DIR / "api_token")
-        link = url + reverse("sign_in_link", args=[sign_in.make_link(owner)])
+        if demo is None:
+            demo = not User.objects.exists()
+        port = listener.getsockname()[1]
+        url = _url(listener)
+        facts = {"url": url, **_way_in(url), "pid": os.getpid()}
         connections.close_all()
 
         self._say(chosen.told)
@@ -88,11 +87,11 @@ class Command(BaseCommand):
         hold.tell(lock.Running(os.getpid(), port, url, chosen.url))
         try:
             supervisor.start()
+            if demo and not supervisor.stopping:
+                self._make_demo(env)
             if not supervisor.stopping:
-                if first_start if demo is None else demo:
-                    self._make_demo(env)
-                self._greet(url, sign_in_url=link, api_token=token)
-                supervisor.watch()
+                self._greet(facts)
+            supervisor.watch()
         except StartFailed as error:
             raise CommandError(str(error)) from None
         finally:
@@ -105,13 +104,12 @@ class Command(BaseCommand):
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         self._say(done.stdout.strip() or f"no demo: {done.stderr.strip()}")
 
-    def _greet(self, url: str, *, sign_in_url: str, api_token: str) -> None:
+    def _greet(self, facts: dict[str, Any]) -> None:
         if self._as_json:
-            facts = {"url": url, "sign_in_url": sign_in_url, "api_token": api_token}
-            print(json.dumps({**facts, "pid": os.getpid()}), flush=True)
+            print(json.dumps(facts), flush=True)
             return
-        self._say(f"running at {url}")
-        self._say(f"sign in, once and within an hour, with {sign_in_url}")
+        self._say(f"running at {facts['url']}")
+        self._say(f"sign in, once and within an hour, with {facts['sign_in_url']}")
         self._say("stop with Ctrl-C")
 
     def _say(self, line: str) -> None:
@@ -178,6 +176,18 @@ def _prepare_database() -> None:
         raise CommandError(writes.detail, returncode=BAD_INPUT)
 
 
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _way_in(url: str) -> dict[str, str]:
+    owner = sign_in.local_owner()
+    link = reverse("sign_in_link", args=[sign_in.make_link(owner)])
+    token = sign_in.api_token(owner, settings.DATA_DIR / "api_token")
+    return {"sign_in_url": url + link, "api_token": token}
+
+
 def _child_env(chosen: broker.Broker) -> dict[str, str]:
     roots = settings.ALLOWED_ROOTS[1:]
     return {
@@ -195,5 +205,5 @@ def _child_env(chosen: broker.Broker) -> dict[str, str]:
 def _already(error: lock.AlreadyRunning) -> str:
     if error.where is None:
         return f"Hermesweb is {error}: its data folder is {settings.DATA_DIR}."
-    link = reverse("sign_in_link", args=[sign_in.make_link(sign_in.local_owner())])
-    return f"Hermesweb is {error}. A new sign-in link: {error.where.url}{link}"
+    link = _way_in(error.where.url)["sign_in_url"]
+    return f"Hermesweb is {error}. A new sign-in link: {link}"

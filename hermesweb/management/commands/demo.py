@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import shutil
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand
+
+from hermesweb import acts, sign_in
+from hermesweb.endpoints import EXPLORER
+
+TITLE = "Demo: the explorer reads Hermesweb"
+INSTRUCTION = (
+    "Find out how this project bounds, measures and compacts what an agent sends, "
+    "and name the files that matter most."
+)
+
+
+class Command(BaseCommand):
+    help = "Start a session in which the explorer reads a copy of agentcore. Needs no key."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--data-dir", help="of the installation that gets the session")
+
+    def handle(self, **options: Any) -> None:
+        # A copy, so that it lies inside an allowed root wherever Hermesweb was started.
+        folder = settings.WORKSPACES / "demo"
+        source = settings.BASE_DIR / "agentcore"
+        left_out = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, folder / source.name, ignore=left_out, dirs_exist_ok=True)
+        session = acts.create(
+            sign_in.local_owner(),
+            workspace=str(folder),
+            model=EXPLORER,
+            # Small enough to fill and compact within a few turns.
+            profile="small",
+            title=TITLE,
+            instruction=INSTRUCTION,
+        )
+        self.stdout.write(f"demo session {session.pk}: {TITLE}")
