@@ -67,11 +67,19 @@ class Tool(Protocol):
 
 
 class Toolbox:
-    """The tools offered in one session, and the only way to call them."""
+    """The tools offered in one session, and the only way to call them. `refusals`: what a call of
+    a tool that is not offered reads, by name."""
 
-    def __init__(self, tools: Sequence[Tool], workspace: Workspace) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        workspace: Workspace,
+        *,
+        refusals: Mapping[str, str] | None = None,
+    ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._workspace = workspace
+        self._refusals = refusals or {}
         self.schemas: tuple[Mapping[str, Any], ...] = tuple(_schema(tool) for tool in tools)
         self.sizes: Sizes = measure_schemas(self.schemas)
 
@@ -95,7 +103,8 @@ class Toolbox:
         tool = self._tools.get(call.name)
         if tool is None:
             offered = ", ".join(sorted(self._tools))
-            raise ToolError(f"no such tool; the tools are {offered}")
+            reason = self._refusals.get(call.name, "no such tool")
+            raise ToolError(f"{reason}; the tools are {offered}")
         return await tool.run(_arguments(call), self._workspace)
 
 

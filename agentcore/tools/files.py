@@ -1,0 +1,144 @@
+"""Reading files of the workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from io import BytesIO, StringIO
+from typing import BinaryIO
+
+from agentcore.breakdown import byte_length
+from agentcore.errors import ToolError
+from agentcore.limits import KIB, Limits
+from agentcore.tools.arguments import PATH, FunctionTool, count, schema
+from agentcore.tools.base import ToolResult, Workspace
+from agentcore.tools.paths import file_size, opened
+
+CHUNK = 256 * KIB
+# Room for what stands round the lines of a file in one result, the path aside.
+FRAME_BYTES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Lines of a file from line `first` on, and how many lines the file has."""
+
+    data: bytes
+    first: int
+    total: int
+    size: int
+
+
+async def read_file(
+    workspace: Workspace, path: str, *, offset: int | None = None, limit: int | None = None
+) -> ToolResult:
+    return await asyncio.to_thread(_read, workspace, path, offset=offset, limit=limit)
+
+
+def has_crlf(data: bytes) -> bool:
+    """Whether every line ends in CR LF."""
+    ends = data.count(b"\n")
+    return ends > 0 and data.count(b"\r\n") == ends
+
+
+READ_FILE = FunctionTool(
+    "read_file",
+    "Read a text file, or a range of its lines. The first line of the result names the file and "
+    "the lines shown; the file's own text follows.",
+    schema(
+        {"path": PATH},
+        {
+            "offset": count("First line to read, from 1"),
+            "limit": count("How many lines to read"),
+        },
+    ),
+    read_file,
+)
+
+
+def _read(workspace: Workspace, path: str, *, offset: int | None, limit: int | None) -> ToolResult:
+    limits = workspace.limits
+    first = offset or 1
+    lines = limit or limits.read_lines or sys.maxsize
+    with opened(workspace.root, path) as descriptor:
+        size = file_size(path, descriptor)
+        if 0 < limits.file_bytes < size and offset is None and limit is None:
+            raise ToolError(
+                f"{path} has {size} bytes, the limit is {limits.file_bytes}: "
+                "give offset and limit to read some of its lines"
+            )
+        with open(descriptor, "rb", closefd=False) as file:
+            span = _scan(file, path, wanted=range(first, first + lines), limits=limits)
+    if not span.size:
+        return ToolResult(f"read_file {path}: the file is empty (0 bytes)")
+    if first > span.total:
+        raise ToolError(f"{path} has {span.total} lines: there is no line {first}")
+    return _lines_shown(span, path, limits.result_bytes)
+
+
+def _scan(file: BinaryIO, path: str, *, wanted: range, limits: Limits) -> _Span:
+    """The wanted lines, in one pass that holds little more than them. Refuses binary files."""
+    kept, number, size, ended = bytearray(), 1, 0, True
+    while chunk := file.read(CHUNK):
+        if (nul := chunk.find(b"\0")) >= 0:
+            raise ToolError(f"{path} is binary (a NUL byte at offset {size + nul}), not text")
+        newlines = chunk.count(b"\n")
+        if number + newlines >= wanted.start and number < wanted.stop:
+            pieces = list(BytesIO(chunk))
+            kept += b"".join(pieces[max(0, wanted.start - number) : wanted.stop - number])
+        if 0 < limits.file_bytes < len(kept):
+            raise ToolError(
+                f"these lines of {path} take more than {limits.file_bytes} bytes: "
+                "ask for fewer, or look for the place with grep"
+            )
+        number += newlines
+        size += len(chunk)
+        ended = chunk.endswith(b"\n")
+    return _Span(bytes(kept), wanted.start, number - 1 if ended else number, size)
+
+
+def _lines_shown(span: _Span, path: str, result_bytes: int) -> ToolResult:
+    """As many of the lines as one result holds; the others are kept in `captured`."""
+    whole, note = _decoded(span.data)
+    lines = list(StringIO(whole, newline="\n"))
+    room = result_bytes - byte_length(path) - FRAME_BYTES
+    fitting = _fitting(lines, room) if result_bytes else len(lines)
+    if fitting == len(lines):
+        return ToolResult(_framed(lines, span, path, note))
+    if not fitting:
+        note += "; the first line alone is longer than a result: find a part of it with grep"
+    shown = lines[: max(1, fitting)]
+    return ToolResult(_framed(shown, span, path, note), captured=_framed(lines, span, path, note))
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """The text and what the reader must know of how it was made."""
+    note = ""
+    try:
+        whole = data.decode()
+    except UnicodeDecodeError:
+        whole = data.decode(errors="replace")
+        note = "; bytes that are not UTF-8 are shown as U+FFFD"
+    if has_crlf(data):
+        whole = whole.replace("\r\n", "\n")
+        note += "; line ends are CRLF, shown as LF"
+    return whole, note
+
+
+def _fitting(lines: list[str], room: int) -> int:
+    for index, line in enumerate(lines):
+        room -= byte_length(line)
+        if room < 0:
+            return index
+    return len(lines)
+
+
+def _framed(lines: list[str], span: _Span, path: str, note: str) -> str:
+    last = span.first + len(lines) - 1
+    part = f"lines {span.first}-{last} of {span.total}"
+    whole = f"{span.total} lines, {span.size} bytes"
+    head = f"read_file {path}: {whole if len(lines) == span.total else part}{note}\n"
+    more = span.total - last
+    foot = f"… {more} more lines (total {span.total}); read on with offset={last + 1}"
+    return head + "".join(lines) + (foot if more else "")

@@ -1,0 +1,161 @@
+"""The worker's side of a guarded program: start it, take its output, end it with all it started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from agentcore.errors import ToolError
+from agentcore.limits import Limits
+from agentcore.tools.base import Workspace
+
+GUARD = Path(__file__).with_name("guard.py")
+SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# Nothing of the worker's own environment: keys lie there.
+ENVIRONMENT = {
+    "PATH": SEARCH_PATH,
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+# The system passes no longer argument to a program.
+ARGUMENT_BYTES = 131_000
+# Only what a killed guard could not end still holds a pipe then.
+DRAIN_SECONDS = 1.0
+
+# Takes output as it comes; true says that it wants no more.
+Sink: TypeAlias = Callable[[bytes], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """`code` is negative for a signal; `left` counts the processes that ran on and were ended;
+    `reason` is `exit`, `asked` or `processes` (over the limit)."""
+
+    code: int
+    left: int
+    reason: str
+
+
+class Guarded:
+    """A program that runs under its guard."""
+
+    def __init__(self, process: Process, control: socket.socket, drains: Sequence[_Drain]) -> None:
+        self._process = process
+        self._control = control
+        self._drains = drains
+
+    def end(self) -> None:
+        """Ask the guard to end the program and all that it started."""
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+
+    async def wait(self) -> Ended:
+        """Raises ToolError when the guard itself was killed."""
+        await self._process.wait()
+        await asyncio.wait([drain.ended for drain in self._drains], timeout=DRAIN_SECONDS)
+        report = self._control.recv(64).decode().split()
+        if len(report) != 3:
+            raise ToolError("the command's guard was killed; what it started may still run")
+        return Ended(int(report[0]), int(report[1]), report[2])
+
+
+@asynccontextmanager
+async def guarded(
+    command: Sequence[str],
+    workspace: Workspace,
+    *,
+    folder: int,
+    stdout: Sink,
+    stderr: Sink,
+    stdin: int = DEVNULL,
+) -> AsyncIterator[Guarded]:
+    """Run a program in a folder (a descriptor) with a clean environment. Leaving ends it and all
+    that it started."""
+    _check(command)
+    with ExitStack() as held:
+        ours, theirs = (held.enter_context(end) for end in socket.socketpair())
+        ours.setblocking(False)
+        with ExitStack() as given:
+            given.enter_context(theirs)
+            (out, out_drain), (err, err_drain) = [
+                await _pipe(sink, held, given) for sink in (stdout, stderr)
+            ]
+            process = await asyncio.create_subprocess_exec(
+                *_guard_command(theirs.fileno(), folder, workspace.limits),
+                *command,
+                stdin=stdin,
+                stdout=out,
+                stderr=err,
+                env={**ENVIRONMENT, "HOME": str(workspace.root)},
+                pass_fds=(theirs.fileno(), folder),
+                start_new_session=True,
+            )
+        program = Guarded(process, ours, (out_drain, err_drain))
+        try:
+            yield program
+        finally:
+            program.end()
+            await process.wait()
+
+
+class _Drain(asyncio.Protocol):
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._sink(data):
+            self._transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.ended.set_result(None)
+
+
+def _check(command: Sequence[str]) -> None:
+    for argument in command:
+        size = len(argument.encode("utf-8", "surrogatepass"))
+        if size > ARGUMENT_BYTES:
+            raise ToolError(
+                f"{argument[:80]}…: {size} bytes are more than the system passes to a program "
+                f"({ARGUMENT_BYTES}); put the text into a file"
+            )
+        if "\0" in argument or not _encodable(argument):
+            raise ToolError(f"{argument!a:.80}: NUL and half surrogates cannot be passed")
+
+
+def _encodable(argument: str) -> bool:
+    try:
+        os.fsencode(argument)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _guard_command(control: int, folder: int, limits: Limits) -> list[str]:
+    numbers = (control, folder, limits.command_processes, limits.command_memory_bytes)
+    return [sys.executable, "-I", "-S", str(GUARD), *map(str, numbers)]
+
+
+async def _pipe(sink: Sink, held: ExitStack, given: ExitStack) -> tuple[int, _Drain]:
+    """The end to write to, and the drain that takes what is written there."""
+    read, write = os.pipe()
+    given.callback(os.close, write)
+    transport, drain = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: _Drain(sink), os.fdopen(read, "rb", buffering=0)
+    )
+    held.callback(transport.close)
+    return write, drain

@@ -1,0 +1,247 @@
+"""`grep` and `glob`, both by ripgrep: linear time whatever the pattern, no links followed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import stat
+import sysconfig
+from asyncio.subprocess import DEVNULL
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from agentcore.errors import ToolError
+from agentcore.tools.arguments import FunctionTool, schema, text
+from agentcore.tools.base import ToolResult, Workspace
+from agentcore.tools.paths import file_size, opened, shown
+from agentcore.tools.process import SEARCH_PATH, Sink, guarded
+
+# Ignore rules that lie outside the workspace are not its own.
+WALK = [
+    *("--no-config", "--no-ignore-parent", "--no-ignore-global", "--no-require-git"),
+    *("--hidden", "--color=never", "--null", "--glob=!.git"),
+]
+# To ripgrep a glob that fits a folder lifts the ignore rules from it; these fit all.
+EVERYTHING = ("**/*", "**")
+ERROR_BYTES = 4_000
+PATTERN_CHARS = 60
+# ripgrep cuts by bytes, we by characters; this many bytes hold any character.
+CHARACTER_BYTES = 4
+
+
+class Records:
+    """The first records of a stream, taken apart at a separator. Full as soon as one more came."""
+
+    def __init__(self, separator: bytes, most: int) -> None:
+        self._separator = separator
+        self._most = most
+        self._rest = b""
+        self._taken: list[bytes] = []
+
+    def feed(self, data: bytes) -> bool:
+        *records, self._rest = (self._rest + data).split(self._separator)
+        self._taken += records
+        return self.full
+
+    @property
+    def full(self) -> bool:
+        return 0 < self._most < len(self._taken)
+
+    def kept(self) -> list[bytes]:
+        return self._taken[: self._most or None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where to search: an open folder, or an open file that becomes the input."""
+
+    path: str
+    descriptor: int
+    is_folder: bool
+
+    def path_of(self, name: bytes) -> str:
+        """A name that ripgrep gave, as a path that the other tools take."""
+        if not self.is_folder:
+            return self.path
+        below = shown(os.fsdecode(name.removeprefix(b"./"))).replace("\n", "␊")
+        folder = self.path.rstrip("/")
+        return below if folder == "." else f"{folder}/{below}"
+
+
+async def grep(
+    workspace: Workspace, pattern: str, *, path: str = ".", include: str | None = None
+) -> ToolResult:
+    limits = workspace.limits
+    walk = [*WALK, f"--glob={include}"] if include and include not in EVERYTHING else WALK
+    records = Records(b"\n", limits.grep_hits)
+    with opened(workspace.root, path) as descriptor:
+        place = _place(path, descriptor, limits.searched_file_bytes)
+        search = [*_search_options(workspace), *walk, f"--regexp={pattern}"]
+        unread = await _ripgrep(search, place, workspace, sink=records.feed)
+        skipped = await _count_larger(walk, place, workspace)
+    hits = _hits(records.kept(), place, limits.grep_line_chars)
+    where = f"{path} ({include})" if include else path
+    notes = _notes(
+        (f"… stopped after {limits.grep_hits} matches", records.full),
+        (f"… {skipped} files over {limits.searched_file_bytes} bytes not searched", skipped),
+        (f"… {unread} files or folders could not be read", unread),
+    )
+    found = f"{len(hits)} hits" if hits else "no match"
+    head = f"grep {pattern[:PATTERN_CHARS]!r} in {where}: {found}"
+    return ToolResult("\n".join([head, *hits, *notes]))
+
+
+async def glob(workspace: Workspace, pattern: str) -> ToolResult:
+    folder, wanted = _folder_and_glob(pattern)
+    most = workspace.limits.glob_files
+    records = Records(b"\0", most)
+    with opened(workspace.root, folder) as descriptor:
+        place = _Place(folder, descriptor, is_folder=True)
+        options = ["--files", "--sort=path", *wanted, *WALK]
+        unread = await _ripgrep(options, place, workspace, sink=records.feed)
+    paths = [place.path_of(name) for name in records.kept()]
+    notes = _notes(
+        (f"… capped at {most} files", records.full),
+        (f"… {unread} folders could not be read", unread),
+    )
+    found = f"{len(paths)} files" if paths else "no file"
+    return ToolResult("\n".join([f"glob {pattern[:PATTERN_CHARS]!r}: {found}", *paths, *notes]))
+
+
+GREP = FunctionTool(
+    "grep",
+    "Search files for a regular expression (Rust syntax, line by line). Hits are "
+    "`path:line: text`. Left out are .git, binary files and what .gitignore names.",
+    schema(
+        {"pattern": text("The regular expression; (?i) in front ignores case")},
+        {
+            "path": text("File or folder to search; the workspace when left out"),
+            "include": text("Search only files that fit this glob, such as *.py"),
+        },
+    ),
+    grep,
+)
+GLOB = FunctionTool(
+    "glob",
+    "List files by a glob pattern, sorted by path. A pattern without a slash fits at any depth, "
+    "such as *.py; ** fits any number of folders. Left out are .git and what .gitignore names.",
+    schema({"pattern": text("The glob pattern, such as src/**/*.ts")}),
+    glob,
+)
+
+
+def _folder_and_glob(pattern: str) -> tuple[str, list[str]]:
+    """The folder to walk, and ripgrep's options for what to list there."""
+    if pattern.startswith("!"):
+        raise ToolError(f"{pattern}: a pattern says which files to list, not which to leave out")
+    wanted = pattern.removeprefix("./")
+    for all_below in EVERYTHING:
+        folder = wanted.removesuffix(all_below)
+        whole = folder == "" or (folder != wanted and folder.endswith("/"))
+        if whole and not set("*?[{") & set(folder):
+            return folder or ".", []
+    return ".", ["--glob=/*" if wanted == "*" else f"--glob={wanted}"]
+
+
+def _place(path: str, descriptor: int, max_bytes: int) -> _Place:
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        return _Place(path, descriptor, is_folder=True)
+    size = file_size(path, descriptor)
+    if 0 < max_bytes < size:
+        raise ToolError(
+            f"{path} has {size} bytes, the limit for searching is {max_bytes}: "
+            "read parts of it with read_file, offset and limit"
+        )
+    return _Place(path, descriptor, is_folder=False)
+
+
+def _search_options(workspace: Workspace) -> list[str]:
+    limits = workspace.limits
+    options = ["--no-heading", "--with-filename", "--line-number", "--sort=path"]
+    if limits.searched_file_bytes:
+        options.append(f"--max-filesize={limits.searched_file_bytes}")
+    if limits.grep_line_chars:
+        columns = limits.grep_line_chars * CHARACTER_BYTES
+        options += [f"--max-columns={columns}", "--max-columns-preview"]
+    return options
+
+
+async def _ripgrep(
+    options: Sequence[str], place: _Place, workspace: Workspace, *, sink: Sink
+) -> int:
+    """Run ripgrep in a place. Returns how many files and folders it could not read; raises
+    ToolError for a pattern that it refuses and for a search that takes too long."""
+    errors = bytearray()
+    with opened(workspace.root, ".") as root:
+        searcher = guarded(
+            [_program(), *options, "." if place.is_folder else "-"],
+            workspace,
+            folder=place.descriptor if place.is_folder else root,
+            stdin=DEVNULL if place.is_folder else place.descriptor,
+            stdout=sink,
+            stderr=lambda data: errors.extend(data[: ERROR_BYTES - len(errors)]),
+        )
+        seconds = workspace.limits.command_seconds or None
+        async with searcher as program:
+            try:
+                async with asyncio.timeout(seconds):
+                    await program.wait()
+            except TimeoutError:
+                raise ToolError(f"took over {seconds} s: search a smaller folder") from None
+    return _unread(errors.decode(errors="replace"))
+
+
+def _program() -> str:
+    """ripgrep from its wheel, else the system's."""
+    scripts = sysconfig.get_path("scripts")
+    found = shutil.which("rg", path=f"{scripts}:{SEARCH_PATH}")
+    if found is None:
+        raise ToolError("ripgrep (rg) is not installed; install the pinned requirements")
+    return found
+
+
+def _unread(errors: str) -> int:
+    lines = errors.splitlines()
+    if all(line.startswith("rg: ./") for line in lines):
+        return len(lines)
+    raise ToolError(errors.strip().removeprefix("rg: "))
+
+
+async def _count_larger(walk: Sequence[str], place: _Place, workspace: Workspace) -> int:
+    """How many files the search left out for their size."""
+    limit = workspace.limits.searched_file_bytes
+    if not limit or not place.is_folder:
+        return 0
+    names = Records(b"\0", 0)
+    await _ripgrep(["--files", *walk], place, workspace, sink=names.feed)
+    return await asyncio.to_thread(_larger, names.kept(), place.descriptor, limit)
+
+
+def _larger(names: Sequence[bytes], folder: int, limit: int) -> int:
+    count = 0
+    for name in names:
+        with suppress(OSError):
+            count += os.stat(name, dir_fd=folder, follow_symlinks=False).st_size > limit
+    return count
+
+
+def _hits(records: Sequence[bytes], place: _Place, width: int) -> list[str]:
+    """Records are PATH NUL LINE:TEXT. A line end in a path makes two of one, and what ripgrep
+    says of a binary file has no NUL: both are joined to the path that follows."""
+    hits, loose = [], b""
+    for record in records:
+        name, nul, rest = record.partition(b"\0")
+        name = loose + name
+        loose = b"" if nul else name + b"\n"
+        if nul:
+            number, _, line = rest.decode(errors="replace").rstrip("\r").partition(":")
+            cut = f"{line[:width]}…" if 0 < width < len(line) else line
+            path = place.path_of(name.rpartition(b"\n./")[2])
+            hits.append(f"{path}:{number}: {cut}")
+    return hits
+
+
+def _notes(*notes: tuple[str, int]) -> list[str]:
+    return [note for note, holds in notes if holds]
