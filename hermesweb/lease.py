@@ -13,6 +13,8 @@ from hermesweb.models import AgentSession, Status
 
 SECONDS = 15
 RENEW_SECONDS = 5
+# A task that was asked for and did not begin within this time is lost.
+LOST_SECONDS = 8
 AT_WORK = (Status.RUNNING, Status.COMPACTING, Status.STOPPING)
 
 
@@ -46,10 +48,16 @@ def release(lease: Lease) -> bool:
     return bool(_mine(lease).update(holder="", lease_ends=None))
 
 
-def expired() -> QuerySet[AgentSession]:
-    """Sessions at work whose holder has vanished."""
-    ended = Q(lease_ends__lt=timezone.now()) | Q(lease_ends=None)
-    return AgentSession.objects.filter(ended, status__in=AT_WORK)
+def lost() -> list[str]:
+    """Sessions at work whose holder has vanished, and queued ones whose task has. Each is named
+    once in a while, so that a busy worker does not find the same hint many times."""
+    now = timezone.now()
+    free = Q(lease_ends=None) | Q(lease_ends__lt=now)
+    asked = Q(asked_at=None) | Q(asked_at__lt=now - timedelta(seconds=LOST_SECONDS))
+    rows = AgentSession.objects.filter(free, asked, status__in=(*AT_WORK, Status.QUEUED))
+    ids = list(rows.values_list("pk", flat=True))
+    AgentSession.objects.filter(pk__in=ids).update(asked_at=now)
+    return ids
 
 
 def _mine(lease: Lease) -> QuerySet[AgentSession]:

@@ -2,4 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-websocket_urlpatterns: list[Any] = []
+from django.urls import path
+
+from hermesweb.consumers import OverviewConsumer, SessionConsumer
+
+websocket_urlpatterns: list[Any] = [
+    path("ws/sessions/<str:session_id>/", SessionConsumer.as_asgi()),
+    path("ws/overview/", OverviewConsumer.as_asgi()),
+]

@@ -49,13 +49,21 @@ def test_renewing_puts_the_end_off() -> None:
 
 
 @pytest.mark.parametrize("status", Status)
-def test_only_a_session_at_work_whose_lease_ran_out_counts_as_lost(status: Status) -> None:
+def test_a_session_at_work_or_queued_without_a_holder_is_lost(status: Status) -> None:
     session = a_session(status=status)
     a_lease(session)
-    assert not lease.expired().exists()
+    assert lease.lost() == []
     run_out()
-    at_work = status in (Status.RUNNING, Status.COMPACTING, Status.STOPPING)
-    assert lease.expired().exists() == at_work
+    wanting = (Status.RUNNING, Status.COMPACTING, Status.STOPPING, Status.QUEUED)
+    assert lease.lost() == ([session.pk] if status in wanting else [])
+
+
+def test_a_lost_session_is_named_once_in_a_while() -> None:
+    session = a_session(status=Status.QUEUED, asked_at=timezone.now())
+    assert lease.lost() == []
+    AgentSession.objects.update(asked_at=timezone.now() - timedelta(seconds=lease.LOST_SECONDS))
+    assert lease.lost() == [session.pk]
+    assert lease.lost() == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -209,7 +209,7 @@ def test_an_instruction_that_was_edited_after_it_was_read_is_not_taken() -> None
     session = a_session()
     asked = Instruction.objects.create(session=session, kind="message", text="new words")
     stale = MessageAdded(said(1, "old words"), 0, instruction=asked.pk)
-    with pytest.raises(InstructionChanged, match="was changed"):
+    with pytest.raises(InstructionChanged, match="edited or withdrawn"):
         record(session.pk, a_lease(session).fence, [stale])
 
 

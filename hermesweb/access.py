@@ -1,0 +1,34 @@
+"""The one rule of who may see and steer a session."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db.models import QuerySet
+from django.http import Http404
+
+from hermesweb.models import AgentSession
+
+Anyone = AbstractBaseUser | AnonymousUser
+
+
+def may(user: Anyone, session: AgentSession) -> bool:
+    """Its owner and staff."""
+    return _is_staff(user) or (user.is_authenticated and session.owner_id == user.pk)
+
+
+def visible(user: Anyone) -> QuerySet[AgentSession]:
+    if _is_staff(user):
+        return AgentSession.objects.all()
+    return AgentSession.objects.filter(owner_id=user.pk)
+
+
+def session_or_404(user: Anyone, session_id: str) -> AgentSession:
+    """A session of someone else is as absent as one that never was."""
+    session = AgentSession.objects.filter(pk=session_id).first()
+    if session is None or not may(user, session):
+        raise Http404(f"there is no session {session_id}")
+    return session
+
+
+def _is_staff(user: Anyone) -> bool:
+    return isinstance(user, User) and user.is_active and user.is_staff
