@@ -58,6 +58,19 @@ def test_what_leaves_without_a_summary_is_dropped_not_summarized() -> None:
     assert fates == [{Fate.DROPPED}, {Fate.DROPPED}, {Fate.SUMMARIZED}]
 
 
+def test_a_summary_no_smaller_than_its_source_is_a_failure_that_is_told() -> None:
+    def longer(text: str, *, max_words: int) -> str:
+        return "word " * 290 + "x" * 900
+
+    short = [{**one, "content": one["content"][:40]} for one in TALK]
+    result = compact(short, _on_failure(SummaryFailure.KEEP), force=True, summarize=longer)
+    assert [one.reason for one in result.failures] == [Failure.DID_NOT_SHRINK]
+    assert result.messages == short
+    noted = compact(TALK[:1] + short[1:] * 2, NANO, force=True, summarize=lambda text, **_: text)
+    assert noted.changed
+    assert [one.reason for one in noted.failures] in ([], [Failure.TOO_LONG])
+
+
 def _on_failure(what: SummaryFailure) -> Profile:
     return NANO.replace(summary=SummaryOptions(on_failure=what))
 
