@@ -82,10 +82,13 @@ class Breakdown(Mapping[Category, int]):
         return category in self._bytes
 
     def __add__(self, other: Breakdown) -> Breakdown:
-        return Breakdown({key: self[key] + other[key] for key in Category})
+        parts = dict(self._bytes)
+        for category, size in other._bytes.items():
+            parts[category] = parts.get(category, 0) + size
+        return Breakdown(parts)
 
     def __sub__(self, other: Breakdown) -> Breakdown:
-        return Breakdown({key: self[key] - other[key] for key in Category})
+        return self + Breakdown({category: -size for category, size in other._bytes.items()})
 
     def __repr__(self) -> str:
         return f"Breakdown({ {str(key): size for key, size in self.items()} })"

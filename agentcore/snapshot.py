@@ -89,11 +89,12 @@ def instruction_rows(messages: Sequence[Message]) -> list[int]:
     """Rows of the user messages after the last final answer; at least of the last one."""
     rows: list[int] = []
     answered = False
+    tool, assistant = Role.TOOL, Role.ASSISTANT  # looked up once: this may read a whole history
     for row in range(len(messages) - 1, -1, -1):
         message = messages[row]
-        if message.role is Role.TOOL or message.calls:
+        if message.role is tool or message.calls:
             continue
-        if message.role is Role.ASSISTANT:
+        if message.role is assistant:
             if rows:
                 break
             answered = True

@@ -31,13 +31,13 @@ def dumps(value: Any) -> str:
 
 def encoded(value: Any) -> bytes:
     """The UTF-8 of the wire text."""
+    _check(value, 0)
     try:
-        raw = orjson.dumps(value, option=_OPTIONS)
+        return orjson.dumps(value, option=_OPTIONS)
     except TypeError:
-        return _encoded_exactly(value)
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH or b"null" in raw:
-        _check(value)
-    return raw
+        # Lone surrogates, numbers beyond 64 bits, subclasses of str: slower, and exact.
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
 def loads(text: str | bytes) -> Any:
@@ -48,29 +48,26 @@ def loads(text: str | bytes) -> Any:
         raise WireError(f"not JSON: {error}") from error
 
 
-def _encoded_exactly(value: Any) -> bytes:
-    _check(value)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
-
-
-def _check(value: Any, depth: int = 1) -> None:
-    """Refuse what JSON libraries would silently alter."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise WireError(f"{value!r} has no JSON form: send it as text")
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise WireError(f"the key {key!r} is not a string")
-            _check_inside(item, depth)
-    elif isinstance(value, list | tuple):
+def _check(value: Any, depth: int) -> None:
+    """Refuse what JSON libraries would silently alter; `depth` containers are around it."""
+    if value is None or isinstance(value, str | int):
+        return
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise WireError(f"{value!r} has no JSON form: send it as text")
+    elif isinstance(value, dict | list | tuple):
+        if depth >= MAX_DEPTH:
+            raise WireError(f"nested more than {MAX_DEPTH} deep")
+        if isinstance(value, dict):
+            _check_keys(value)
+            value = value.values()
         for item in value:
-            _check_inside(item, depth)
-    elif not isinstance(value, str | int | float | None):
+            _check(item, depth + 1)
+    else:
         raise WireError(f"{type(value).__name__} has no JSON form: convert it first")
 
 
-def _check_inside(item: Any, depth: int) -> None:
-    if depth >= MAX_DEPTH and isinstance(item, dict | list | tuple):
-        raise WireError(f"nested more than {MAX_DEPTH} deep")
-    _check(item, depth + 1)
+def _check_keys(value: dict[Any, Any]) -> None:
+    for key in value:
+        if not isinstance(key, str):
+            raise WireError(f"the key {key!r} is not a string")

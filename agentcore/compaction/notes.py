@@ -33,7 +33,8 @@ def _note(text: str, stands_for: tuple[range, ...]) -> Message:
 
 
 def _count(gone: Sequence[Message]) -> str:
-    tools = Counter([one.tool or "tool" for one in gone if one.role is Role.TOOL])
+    result = Role.TOOL
+    tools = Counter([one.tool or "tool" for one in gone if one.role is result])
     named = ", ".join(f"{name} x{count}" for name, count in tools.most_common(TOOLS_NAMED))
     others = f", {len(tools) - TOOLS_NAMED} more tools" if len(tools) > TOOLS_NAMED else ""
     messages = f"{len(gone)} message{'s' if len(gone) != 1 else ''}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import sub
 from typing import Protocol
 
 from agentcore.breakdown import Sizes, total
@@ -146,7 +147,8 @@ def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revisi
 
 def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
     """Ascending runs of consecutive numbers, in the order given."""
-    breaks = [i for i in range(1, len(numbers)) if numbers[i] != numbers[i - 1] + 1]
+    steps = map(sub, numbers[1:], numbers)
+    breaks = [place for place, step in enumerate(steps, 1) if step != 1]
     starts, stops = [0, *breaks], [*breaks, len(numbers)]
     return tuple(
         range(numbers[start], numbers[stop - 1] + 1)
