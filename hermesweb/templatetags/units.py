@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from django import template
+from django.utils import timezone
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -62,6 +64,22 @@ def exactly(count: int | None, unit: str) -> str:
 def percent(fraction: float | None, digits: int = 0) -> str:
     """0.758 -> `76%`; never capped: 2.47 -> `247%`."""
     return "unknown" if fraction is None else f"{fraction * 100:.{digits}f}%"
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """`14 s ago`, `6 min ago`, `2 h ago`, `3 d ago`."""
+    seconds = max((timezone.now() - moment).total_seconds(), 0)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit} ago"
+    return f"{seconds:.0f} s ago"
+
+
+@register.filter
+def words(name: str) -> str:
+    """`turn_ended` -> `turn ended`."""
+    return name.replace("_", " ")
 
 
 @register.filter

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from agentcore.breakdown import Category
+from hermesweb import wall
 from hermesweb.categories import GROUPS, LETTERS
+from hermesweb.models import Status
 from hermesweb.templatetags import units
+from hermesweb.templatetags.status import LOOKS
 
 
 @pytest.mark.parametrize(
@@ -71,3 +77,22 @@ def test_every_category_has_a_letter_of_its_own_in_the_order_of_a_request() -> N
     assert list(LETTERS) == list(Category)
     assert len(set(LETTERS.values())) == len(LETTERS)
     assert sorted(name for group in GROUPS.values() for name in group) == sorted(Category)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (14.4, "14 s ago"),
+        (359, "5 min ago"),
+        (7_300, "2 h ago"),
+        (90_000, "1 d ago"),
+        (-3, "0 s ago"),
+    ],
+)
+def test_the_past_is_told_in_its_largest_unit(seconds: float, text: str) -> None:
+    assert units.ago(timezone.now() - timedelta(seconds=seconds)) == text
+
+
+def test_every_status_has_a_look() -> None:
+    assert set(LOOKS) == set(Status)
+    assert {status for members in wall.GROUPS.values() for status in members} == set(Status)

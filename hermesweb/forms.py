@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from hermesweb import endpoints
+from hermesweb.acts import Invalid
+from hermesweb.models import Profile
+
+
+class NewSession(forms.Form):
+    """Fields of `acts.create`, which checks the values; a message stands at its field."""
+
+    instruction = forms.CharField(
+        strip=False,
+        label="What should the agent do?",
+        widget=forms.Textarea(attrs={"rows": 6, "autofocus": True}),
+        error_messages={"required": "Write what the agent should do."},
+    )
+    workspace = forms.CharField(
+        label="Folder",
+        help_text="The agent reads and writes in this folder, and nowhere else.",
+        error_messages={"required": "Name the folder that the agent works in."},
+    )
+    model = forms.CharField(widget=forms.Select)
+    profile = forms.CharField(
+        widget=forms.Select, help_text="Sets the budget, and when and how it is compacted."
+    )
+    title = forms.CharField(
+        required=False, max_length=200, help_text="Without one the instruction's first line."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["workspace"].initial = str(settings.ALLOWED_ROOTS[-1])
+        # `replay` needs a recording: it is started from that session's page.
+        self._offer("model", [name for name in endpoints.names() if name != endpoints.REPLAY])
+        self._offer("profile", Profile.objects.order_by("name").values_list("name", flat=True))
+        self.fields["profile"].initial = "balanced"
+
+    def clean_instruction(self) -> str:
+        text: str = self.cleaned_data["instruction"]
+        if not text.strip():
+            raise forms.ValidationError(self.fields["instruction"].error_messages["required"])
+        return text
+
+    def add_invalid(self, error: Invalid) -> None:
+        field = "instruction" if error.field == "text" else error.field
+        text = str(error)
+        self.add_error(field if field in self.fields else None, f"{text[:1].upper()}{text[1:]}.")
+
+    def _offer(self, field: str, names: Any) -> None:
+        self.fields[field].widget.choices = [(name, name) for name in names]

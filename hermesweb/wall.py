@@ -1,0 +1,264 @@
+"""The rows of the overview: what each session's row needs, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from math import inf
+
+from django.db.models import Count, F, Q, QuerySet, Sum
+
+from agentcore.compaction.result import CompactionState
+from agentcore.profile import Automatic, Stage
+from hermesweb.forecast import turns_to_compaction
+from hermesweb.gauge import Gauge, gauge_of, grouped
+from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
+from hermesweb.spark import Spark, spark
+
+# Sparklines show this many of the newest turns, the wall so many of the newest sessions.
+SPARK_TURNS = 120
+MOST_ROWS = 200
+# Turns to a compaction that are worth a sentence.
+SOON = 2
+
+
+class Group(StrEnum):
+    LIVE = "live"
+    NEEDS_YOU = "needs_you"
+    DONE = "done"
+    ARCHIVED = "archived"
+
+
+GROUPS: dict[Group, tuple[Status, ...]] = {
+    Group.LIVE: (
+        Status.QUEUED,
+        Status.RUNNING,
+        Status.COMPACTING,
+        Status.STOPPING,
+        Status.FOLLOWING,
+    ),
+    Group.NEEDS_YOU: (Status.WAITING, Status.BLOCKED, Status.FAILED),
+    Group.DONE: (Status.IDLE,),
+    Group.ARCHIVED: (Status.ARCHIVED,),
+}
+
+
+class Sort(StrEnum):
+    SOONEST = "soonest"
+    FULLEST = "fullest"
+    NEWEST = "newest"
+    TITLE = "title"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What of the wall is asked for; without a group all that are not archived."""
+
+    q: str
+    group: Group | None
+    sort: Sort
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Filters:
+        """From a query string; what is not understood has its default."""
+        group, sort = query.get("group", ""), query.get("sort", "")
+        return cls(
+            q=query.get("q", "").strip(),
+            group=Group(group) if group in list(Group) else None,
+            sort=Sort(sort) if sort in list(Sort) else Sort.SOONEST,
+        )
+
+    def groups(self, sessions: QuerySet[AgentSession]) -> list[tuple[str, str, int, bool]]:
+        """(query value, name, count, chosen) of each group that one can choose."""
+        counts = _counts(sessions)
+        every = sum(count for group, count in counts.items() if group is not Group.ARCHIVED)
+        offered = [("", "all", every, self.group is None)]
+        for group, count in counts.items():
+            if count or group is not Group.ARCHIVED:
+                offered.append((group, group.replace("_", " "), count, self.group is group))
+        return [(value, name.capitalize(), count, chosen) for value, name, count, chosen in offered]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`left`: turns to the next compaction, None when that cannot be known; `freed` in bytes."""
+
+    session: AgentSession
+    gauge: Gauge
+    spark: Spark
+    left: int | None
+    freed: int
+    last_kind: str
+    last_at: datetime | None
+
+    @property
+    def group(self) -> Group:
+        return next(name for name, members in GROUPS.items() if self.session.status in members)
+
+    @property
+    def grown(self) -> int:
+        return -self.freed
+
+    @property
+    def is_live(self) -> bool:
+        return self.group is Group.LIVE
+
+    @property
+    def is_soon(self) -> bool:
+        return self.is_live and self.left is not None and self.left <= SOON
+
+
+def found(sessions: QuerySet[AgentSession], q: str) -> QuerySet[AgentSession]:
+    """Those whose title, model, profile or workspace holds each word of `q`."""
+    for word in q.split():
+        sessions = sessions.filter(
+            Q(title__icontains=word)
+            | Q(model__icontains=word)
+            | Q(workspace__icontains=word)
+            | Q(profile_version__profile__name__icontains=word)
+        )
+    return sessions
+
+
+def in_group(sessions: QuerySet[AgentSession], group: Group | None) -> QuerySet[AgentSession]:
+    """Those of one group; without one all that are not archived."""
+    if group is None:
+        return sessions.exclude(status=Status.ARCHIVED)
+    return sessions.filter(status__in=GROUPS[group])
+
+
+def verdict(shown: Sequence[Row]) -> tuple[str, str]:
+    """What the wall says in a sentence, and what of it needs a decision."""
+    live = sum(row.is_live for row in shown)
+    needs = sum(row.group is Group.NEEDS_YOU for row in shown)
+    thrash = sum(row.is_live and row.session.thrash for row in shown)
+    soon = [row for row in shown if row.is_soon and not row.session.thrash]
+    warnings = [
+        f"{needs} {'needs' if needs == 1 else 'need'} you." if needs else "",
+        f"{thrash} {'compacts' if thrash == 1 else 'compact'} every turn." if thrash else "",
+        _soon(soon) if soon else "",
+    ]
+    calm = f"{_count(len(shown), 'session')}, {live or 'none'} running."
+    return calm, " ".join(filter(None, warnings))
+
+
+def rows(sessions: QuerySet[AgentSession], sort: Sort) -> list[Row]:
+    newest = list(
+        sessions.select_related("profile_version__profile").order_by("-changed_at")[:MOST_ROWS]
+    )
+    turns = _turns(newest)
+    events = _last_events(newest)
+    cuts, freed = _compactions(newest)
+    made = [
+        _row(
+            session,
+            turns=turns[session.pk],
+            cuts=cuts[session.pk],
+            freed=freed[session.pk],
+            last=events.get(session.pk),
+        )
+        for session in newest
+    ]
+    return _sorted(made, sort)
+
+
+def _counts(sessions: QuerySet[AgentSession]) -> dict[Group, int]:
+    by_status = dict(sessions.values_list("status").annotate(count=Count("pk")).order_by())
+    return {
+        group: sum(by_status.get(status, 0) for status in members)
+        for group, members in GROUPS.items()
+    }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _soon(close: Sequence[Row]) -> str:
+    who = f"“{close[0].session}” compacts" if len(close) == 1 else f"{len(close)} compact"
+    return f"{who} within {_count(max(row.left or 1 for row in close), 'turn')}."
+
+
+def _turns(sessions: Iterable[AgentSession]) -> dict[str, list[tuple[int, int]]]:
+    """(number, used) of each session's newest turns, oldest first."""
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    recent = StoredTurn.objects.filter(
+        session__in=sessions, number__gt=F("session__turns") - SPARK_TURNS
+    )
+    for session_id, number, used in recent.order_by("number").values_list(
+        "session_id", "number", "used"
+    ):
+        found[session_id].append((number, used))
+    return found
+
+
+def _last_events(sessions: Iterable[AgentSession]) -> dict[str, SessionEvent]:
+    events = SessionEvent.objects.filter(session__in=sessions, seq=F("session__seq"))
+    return {event.session_id: event for event in events.only("session_id", "kind", "at")}
+
+
+def _compactions(
+    sessions: Iterable[AgentSession],
+) -> tuple[dict[str, set[int]], dict[str, int]]:
+    """The turns after which each session was compacted, and the bytes that all of it freed."""
+    cuts: dict[str, set[int]] = defaultdict(set)
+    freed: dict[str, int] = defaultdict(int)
+    applied = Compaction.objects.filter(session__in=sessions, state=CompactionState.APPLIED)
+    for session_id, turn, gain in applied.values_list("session_id", "turn").annotate(
+        gain=Sum(F("before") - F("after"))
+    ):
+        cuts[session_id].add(turn)
+        freed[session_id] += gain or 0
+    return cuts, freed
+
+
+def _row(
+    session: AgentSession,
+    *,
+    turns: Sequence[tuple[int, int]],
+    cuts: set[int],
+    freed: int,
+    last: SessionEvent | None,
+) -> Row:
+    drawn = gauge_of(session, session.profile_version, breakdown=grouped(session.breakdown))
+    used = [amount for _, amount in turns]
+    tick = drawn.next_tick
+    return Row(
+        session=session,
+        gauge=drawn,
+        spark=spark(
+            used,
+            ceiling=session.limit or None,
+            threshold=tick.value if tick else None,
+            compacted=[place for place, (number, _) in enumerate(turns) if number - 1 in cuts],
+        ),
+        left=_left(session, turns, cuts),
+        freed=freed,
+        last_kind=last.kind if last else "",
+        last_at=last.at if last else None,
+    )
+
+
+def _left(session: AgentSession, turns: Sequence[tuple[int, int]], cuts: set[int]) -> int | None:
+    profile = session.profile_version.value
+    automatic = session.automatic or profile.automatic
+    if session.hold or automatic == Automatic.OFF or not session.limit:
+        return None
+    first: Stage = profile.stages[0]
+    since = max(cuts, default=0)
+    used = [amount for number, amount in turns if number > since]
+    return turns_to_compaction(used, first.at * session.limit)
+
+
+def _sorted(made: list[Row], sort: Sort) -> list[Row]:
+    match sort:
+        case Sort.SOONEST:
+            made.sort(key=lambda row: (not row.is_live, inf if row.left is None else row.left))
+        case Sort.FULLEST:
+            made.sort(key=lambda row: -(row.gauge.pressure or 0.0))
+        case Sort.TITLE:
+            made.sort(key=lambda row: str(row.session).casefold())
+    return made

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import a_user
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from pytest_django import Settings
+
+from hermesweb.models import AgentSession, AuditEntry, Instruction, ModelEndpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada(client: Client) -> User:
+    user = a_user("ada")
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings: Settings) -> Path:
+    settings.ALLOWED_ROOTS = [tmp_path]
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+def post(client: Client, folder: Path, **changes: Any) -> HttpResponse:
+    values = {
+        "instruction": "Say what this project does",
+        "workspace": str(folder),
+        "model": "explorer",
+        "profile": "small",
+        "title": "",
+    }
+    return client.post("/sessions/new/", {**values, **changes})
+
+
+def test_it_starts_a_session_and_leads_to_it(client: Client, ada: User, folder: Path) -> None:
+    response = post(client, folder, title="A look")
+    session = AgentSession.objects.get()
+    assert response["Location"] == f"/sessions/{session.pk}/"
+    assert (session.owner, session.title, session.model) == (ada, "A look", "explorer")
+    assert session.profile_version.profile.name == "small"
+    assert Instruction.objects.get().text == "Say what this project does"
+    assert AuditEntry.objects.filter(chain=session.pk, who="ada").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"instruction": ""}, "Write what the agent should do."),
+        ({"instruction": " \n"}, "Write what the agent should do."),
+        ({"instruction": "x" * 1_000_001}, "1,000,001 bytes are over the 1,000,000"),
+        ({"workspace": ""}, "Name the folder"),
+        ({"workspace": "/"}, "is not inside an allowed folder"),
+        ({"model": "gpt-none"}, "There is no model &#x27;gpt-none&#x27;: use one of explorer"),
+        ({"profile": "none"}, "There is no profile &#x27;none&#x27;: use one of"),
+    ],
+)
+def test_bad_input_is_told_at_its_field_and_nothing_is_stored(
+    client: Client, ada: User, folder: Path, changes: dict[str, str], words: str
+) -> None:
+    response = post(client, folder, **changes)
+    html = response.content.decode()
+    assert response.status_code == 422
+    assert words in html
+    assert f'id="id_{next(iter(changes))}_error"' in html
+    assert not AgentSession.objects.exists()
+
+
+def test_a_folder_that_is_not_there_says_what_to_do(
+    client: Client, ada: User, folder: Path
+) -> None:
+    html = post(client, folder / "gone").content.decode()
+    assert "make it, or choose another" in html
+    assert "Say what this project does" in html
+
+
+def test_a_link_out_of_the_allowed_folders_is_refused(
+    client: Client, ada: User, folder: Path
+) -> None:
+    (folder / "out").symlink_to("/usr")
+    assert "is not inside an allowed folder" in post(client, folder / "out").content.decode()
+
+
+def test_a_missing_key_names_its_variable(
+    client: Client, ada: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ACME_KEY", raising=False)
+    ModelEndpoint.objects.create(name="acme", model="acme-1", key_variable="ACME_KEY")
+    assert "set ACME_KEY in the environment" in post(client, folder, model="acme").content.decode()
+
+
+def test_the_form_offers_models_and_profiles(client: Client, ada: User) -> None:
+    ModelEndpoint.objects.create(name="acme", model="acme-1")
+    html = client.get("/sessions/new/").content.decode()
+    assert '<option value="explorer">explorer</option>' in html
+    assert '<option value="acme">acme</option>' in html
+    assert '<option value="balanced" selected>balanced</option>' in html
+    assert "replay" not in html
+
+
+def test_a_stranger_is_sent_to_sign_in(client: Client) -> None:
+    assert client.post("/sessions/new/").status_code == 302
+    assert not AgentSession.objects.exists()
+
+
+def test_it_rejects_put(client: Client, ada: User) -> None:
+    assert client.put("/sessions/new/").status_code == 405
