@@ -11,6 +11,7 @@ from agentcore.directives import InstructionKind
 from agentcore.events import EventKind, RunEnd
 from agentcore.pressure import TokenSource, Unit, WindowSource
 from agentcore.profile import Automatic
+from agentcore.tools import Mode
 from hermesweb.models.columns import NAME_CHARS, one_of, person
 from hermesweb.models.profiles import Profile, ProfileVersion
 
@@ -88,7 +89,7 @@ class AgentSession(Gauge):
     status = one_of(Status, default=Status.IDLE, db_index=True)
     title = models.CharField(max_length=NAME_CHARS, blank=True)
     workspace = models.TextField(blank=True)
-    mode = models.CharField(max_length=24, default="goal")
+    mode = one_of(Mode, default=Mode.GOAL)
     model = models.CharField(max_length=60)
     recording = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
     predecessor = models.ForeignKey("self", models.SET_NULL, null=True, related_name="successors")

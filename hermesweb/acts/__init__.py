@@ -1,0 +1,40 @@
+"""What people do to a session. Whether they may is asked before (`access`).
+
+Each act is audited and told as an event; what changes the list waits in the queue for a border.
+"""
+
+from __future__ import annotations
+
+from hermesweb.acts.creation import create
+from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.flags import (
+    archive,
+    change_automatic,
+    change_profile,
+    checkpoint,
+    floor,
+    pin,
+    rename,
+    unpin,
+)
+from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
+
+__all__ = [
+    "Invalid",
+    "Refused",
+    "archive",
+    "change_automatic",
+    "change_profile",
+    "checkpoint",
+    "compact_now",
+    "create",
+    "edit",
+    "floor",
+    "pin",
+    "rename",
+    "resume",
+    "send",
+    "stop",
+    "unpin",
+    "withdraw",
+]

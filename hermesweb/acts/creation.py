@@ -1,0 +1,132 @@
+"""How a session that runs here begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from agentcore.breakdown import NOTHING
+from agentcore.events import EventKind
+from agentcore.pressure import TokenCounter
+from agentcore.profile import Automatic
+from agentcore.profile import Profile as ProfileValue
+from agentcore.tools import Mode, Workspace, toolbox
+from hermesweb import endpoints, totals
+from hermesweb.acts.errors import Invalid
+from hermesweb.acts.flags import TITLE_CHARS
+from hermesweb.acts.queue import send
+from hermesweb.acts.telling import act
+from hermesweb.models import AgentSession, Profile
+from hermesweb.shown import shown
+
+
+def create(
+    owner: User,
+    *,
+    workspace: str,
+    model: str,
+    profile: str,
+    title: str = "",
+    mode: str = Mode.GOAL,
+    automatic: str = "",
+    recording: AgentSession | None = None,
+    predecessor: AgentSession | None = None,
+    instruction: str = "",
+) -> AgentSession:
+    """A session, with its first instruction queued where there is one. Raises Invalid."""
+    version = _profile(profile).current
+    session = AgentSession(
+        owner=owner,
+        title=str(shown(title or instruction)).strip().split("\n")[0][:TITLE_CHARS],
+        workspace=str(allowed_folder(workspace)),
+        mode=_one_of(mode, Mode, "mode"),
+        automatic=_one_of(automatic, ["", *Automatic], "automatic"),
+        model=_model(model, recording),
+        profile=version.profile,
+        profile_version=version,
+        recording=recording,
+        predecessor=predecessor,
+    )
+    _measure(session, version.value)
+    with transaction.atomic():
+        session.save()
+        act(owner, session, EventKind.SESSION_CREATED, _facts)
+        if instruction.strip():
+            send(owner, session, instruction)
+    return session
+
+
+def allowed_folder(text: str) -> Path:
+    """The folder as a resolved path, inside an allowed root. Raises Invalid."""
+    if not text.strip() or "\0" in text:
+        raise Invalid("name the folder that the agent works in", "workspace")
+    folder = Path(text).expanduser().resolve()
+    roots = [Path(root).resolve() for root in settings.ALLOWED_ROOTS]
+    if not any(folder.is_relative_to(root) for root in roots):
+        inside = ", ".join(str(root) for root in roots)
+        raise Invalid(
+            f"{folder} is not inside an allowed folder ({inside}): choose one there, or start "
+            "with HERMESWEB_ALLOWED_ROOTS set",
+            "workspace",
+        )
+    if not folder.is_dir():
+        raise Invalid(f"there is no folder {folder}: make it, or choose another", "workspace")
+    return folder
+
+
+def _profile(name: str) -> Profile:
+    profile = Profile.objects.filter(name=name).first()
+    if profile is None:
+        names = ", ".join(Profile.objects.order_by("name").values_list("name", flat=True))
+        raise Invalid(f"there is no profile {name!r}: use one of {names}", "profile")
+    return profile
+
+
+def _model(name: str, recording: AgentSession | None) -> str:
+    try:
+        endpoints.check(name)
+    except endpoints.ModelUnavailable as error:
+        raise Invalid(str(error), "model") from error
+    if name == endpoints.REPLAY and recording is None:
+        raise Invalid("replay needs a recorded session: import one first", "model")
+    return name
+
+
+def _one_of(value: str, members: Iterable[str], field: str) -> str:
+    known = list(members)
+    if value not in known:
+        raise Invalid(f"{field} is one of {', '.join(filter(None, known))}, not {value!r}", field)
+    return value
+
+
+def _measure(session: AgentSession, profile: ProfileValue) -> None:
+    """What the first request will carry before anything was said: the tool schemas."""
+    schemas = toolbox(Workspace(Path(session.workspace)), Mode(session.mode)).sizes
+    window = endpoints.window_for(session.model, profile)
+    session.breakdown = totals.plain(schemas.breakdown)
+    pressure = TokenCounter().pressure(
+        NOTHING,
+        schemas,
+        budget=profile.budget_for(window),
+        window=window,
+        reserve=profile.reserve_for(window),
+        counts_schemas=profile.counts_schemas,
+    )
+    totals.read(session, pressure)
+
+
+def _facts(row: AgentSession) -> dict[str, object]:
+    return {
+        "title": row.title,
+        "model": row.model,
+        "mode": row.mode,
+        "workspace": row.workspace,
+        "profile": {"name": str(row.profile), "version": row.profile_version.number},
+        "used": row.used,
+        "limit": row.limit,
+        "unit": row.unit,
+    }

@@ -1,0 +1,171 @@
+"""What takes effect at once and is read at the next border."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet, Sum
+
+from agentcore.breakdown import Category
+from agentcore.events import EventKind
+from agentcore.messages import Role
+from agentcore.pressure import Unit
+from agentcore.profile import BYTES_A_TOKEN, Automatic
+from hermesweb import lease
+from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.telling import act
+from hermesweb.models import AgentSession, Profile, SessionKind, Status, StoredMessage
+from hermesweb.shown import shown
+
+TITLE_CHARS = 200
+TOLD_NUMBERS = 100
+RIGID = (
+    Category.SYSTEM_PROMPT,
+    Category.PROJECT_DOCS,
+    Category.PROJECT_CONTEXT,
+    Category.SKILLS,
+    Category.TOOL_SCHEMAS,
+    Category.MEMORY,
+)
+
+
+def pin(
+    who: User | None,
+    session: AgentSession,
+    numbers: Collection[int],
+    *,
+    reason: str = "",
+    until: str = "session",
+) -> None:
+    """Keep these messages verbatim. Refused, with the arithmetic, where they and what else cannot
+    leave would fill the whole budget."""
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        chosen = _chosen(row, numbers)
+        chosen.update(
+            pinned=True,
+            pin_reason=shown(reason)[:TITLE_CHARS],
+            pin_until=until[:TITLE_CHARS],
+            pinned_by=who,
+        )
+        row.pinned_bytes = _pinned_bytes(row)
+        _check_reachable(row)
+        return _pin_facts(row, numbers)
+
+    act(who, session, EventKind.PINNED, change)
+
+
+def unpin(who: User | None, session: AgentSession, numbers: Collection[int]) -> None:
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        _chosen(row, numbers).update(pinned=False, pin_reason="", pinned_by=None)
+        row.pinned_bytes = _pinned_bytes(row)
+        return _pin_facts(row, numbers)
+
+    act(who, session, EventKind.UNPINNED, change)
+
+
+def checkpoint(who: User | None, session: AgentSession, number: int, on: bool = True) -> None:
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        _chosen(row, [number]).update(checkpoint=on)
+        return {"number": number, "set": on}
+
+    act(who, session, EventKind.CHECKPOINT_SET, change)
+
+
+def floor(session: AgentSession) -> int:
+    """Bytes that no compaction can free: the rigid part and what is pinned."""
+    parts = session.categories
+    return sum(parts[category] for category in RIGID) + session.pinned_bytes
+
+
+def rename(who: User | None, session: AgentSession, title: str) -> None:
+    title = " ".join(str(shown(title)).split())
+    if not title or len(title) > TITLE_CHARS:
+        raise Invalid(f"a title has 1 to {TITLE_CHARS} characters, not {len(title)}", "title")
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        row.title = title
+        return {"title": title}
+
+    act(who, session, EventKind.RENAMED, change, old={"title": session.title})
+
+
+def change_profile(who: User | None, session: AgentSession, name: str) -> None:
+    """Follow another profile from the next border on."""
+    profile = Profile.objects.filter(name=name).first()
+    if profile is None:
+        names = ", ".join(Profile.objects.order_by("name").values_list("name", flat=True))
+        raise Invalid(f"there is no profile {name!r}: use one of {names}", "profile")
+    version = profile.current
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        row.profile, row.profile_version = profile, version
+        row.thrash = False
+        return {"profile": {"name": profile.name, "version": version.number}}
+
+    old = {"profile": str(session.profile_version)}
+    act(who, session, EventKind.PROFILE_CHANGED, change, old=old)
+
+
+def change_automatic(who: User | None, session: AgentSession, value: str) -> None:
+    """`value` empty: as the profile says."""
+    if value and value not in list(Automatic):
+        raise Invalid(f"automatic is one of {', '.join(Automatic)}, not {value!r}", "automatic")
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        row.automatic = value
+        return {"automatic": value}
+
+    old = {"automatic": session.automatic}
+    act(who, session, EventKind.PROFILE_CHANGED, change, old=old)
+
+
+def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        if row.status in (*lease.AT_WORK, Status.QUEUED):
+            raise Refused("stop the run first, then archive the session", "running")
+        row.status = Status.ARCHIVED if on else Status.IDLE
+        return {"archived": on}
+
+    act(who, session, EventKind.ARCHIVED, change)
+
+
+def _chosen(row: AgentSession, numbers: Collection[int]) -> QuerySet[StoredMessage]:
+    if row.kind != SessionKind.RUN:
+        raise Refused(f"a session of kind {row.kind} can only be read", "read_only")
+    chosen = row.messages.filter(number__in=numbers)
+    known = set(chosen.values_list("number", flat=True))
+    if not numbers or (missing := sorted(set(numbers) - known)):
+        raise Invalid(f"there are no messages {missing if numbers else 'chosen'}", "numbers")
+    return chosen
+
+
+def _pinned_bytes(row: AgentSession) -> int:
+    """A pinned member of a tool group keeps its whole group in the list: those of its turn."""
+    pins = row.messages.filter(pinned=True)
+    group = (Role.ASSISTANT, Role.TOOL)
+    turns = pins.filter(turn__gt=0, role__in=group).values_list("turn", flat=True)
+    kept = row.messages.filter(Q(pinned=True) | Q(turn__in=list(turns), role__in=group))
+    alive = kept.filter(lives__to_revision=None).distinct()
+    return alive.aggregate(sum=Sum("bytes"))["sum"] or 0
+
+
+def _check_reachable(row: AgentSession) -> None:
+    rigid, pinned = floor(row) - row.pinned_bytes, row.pinned_bytes
+    limit = row.limit * (BYTES_A_TOKEN if row.unit == Unit.TOKENS else 1)
+    if limit and rigid + pinned > limit:
+        raise Refused(
+            f"{rigid:,} bytes that always stay + {pinned:,} pinned = {rigid + pinned:,}, over the "
+            f"limit of {limit:,}: unpin something, or choose a larger budget",
+            "pins_too_large",
+        )
+
+
+def _pin_facts(row: AgentSession, numbers: Collection[int]) -> dict[str, Any]:
+    return {
+        "numbers": sorted(numbers)[:TOLD_NUMBERS],
+        "pinned_bytes": row.pinned_bytes,
+        "floor": floor(row),
+    }

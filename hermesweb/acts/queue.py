@@ -1,0 +1,197 @@
+"""The queue of a session, and what starts and stops work on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from agentcore.compaction.result import CompactionState, Failure, Trigger
+from agentcore.directives import InstructionKind
+from agentcore.events import EventKind, RunEnd
+from agentcore.kinds import shown
+from hermesweb import lease
+from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.telling import act
+from hermesweb.models import (
+    AgentSession,
+    Compaction,
+    Instruction,
+    InstructionState,
+    SessionKind,
+    Status,
+)
+from hermesweb.shown import shown as all_shown
+from hermesweb.wake import wake
+
+MOST_BYTES = 1_000_000
+
+
+def send(who: User | None, session: AgentSession, text: str) -> Instruction:
+    """Queue an instruction. Raises Invalid for the text, Refused for the session."""
+    text = _checked(text)
+    queued = Instruction(session=session, kind=InstructionKind.MESSAGE, text=text, by=who)
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        _take_work(row)
+        return _enqueue(row, queued)
+
+    act(who, session, EventKind.INSTRUCTION_QUEUED, change)
+    wake(session.pk)
+    return queued
+
+
+def edit(who: User | None, session: AgentSession, instruction_id: int, text: str) -> Instruction:
+    text = _checked(text)
+    waiting = _waiting(session, instruction_id, InstructionKind.MESSAGE)
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        if not _still_queued(waiting).update(text=text):
+            raise _too_late(waiting)
+        return {"instruction": waiting.pk, "text": shown(text)}
+
+    act(who, session, EventKind.INSTRUCTION_EDITED, change, old=shown(waiting.text))
+    waiting.text = text
+    return waiting
+
+
+def withdraw(who: User | None, session: AgentSession, instruction_id: int) -> None:
+    waiting = _waiting(session, instruction_id)
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        compaction = Compaction.objects.filter(instruction=waiting)
+        if compaction.filter(state=CompactionState.RUNNING).exists():
+            raise _too_late(waiting)
+        if not _still_queued(waiting).update(state=InstructionState.WITHDRAWN):
+            raise _too_late(waiting)
+        compaction.update(state=CompactionState.FAILED, failure=Failure.CANCELLED)
+        return {"instruction": waiting.pk}
+
+    act(who, session, EventKind.INSTRUCTION_WITHDRAWN, change)
+
+
+def compact_now(who: User | None, session: AgentSession, focus: str = "") -> Compaction:
+    """Queue a compaction; it is made at the next border. Refused while another one waits."""
+    queued = Instruction(
+        session=session, kind=InstructionKind.COMPACT, text=all_shown(focus), by=who
+    )
+    made: list[Compaction] = []
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        _take_work(row)
+        unfinished = (CompactionState.QUEUED, CompactionState.RUNNING)
+        if waiting := row.stored_compactions.filter(state__in=unfinished).first():
+            raise Refused(f"compaction {waiting.number} is {waiting.state} already", "running")
+        facts = _enqueue(row, queued)
+        row.compaction_number += 1
+        made.append(
+            Compaction.objects.create(
+                session=row,
+                number=row.compaction_number,
+                state=CompactionState.QUEUED,
+                trigger=Trigger.MANUAL,
+                by=who,
+                instruction=queued,
+                turn=row.turns,
+            )
+        )
+        return {**facts, "compaction": row.compaction_number}
+
+    act(who, session, EventKind.INSTRUCTION_QUEUED, change)
+    wake(session.pk)
+    return made[0]
+
+
+def stop(who: User | None, session: AgentSession) -> None:
+    """End the run at once: between two pieces of a reply, or with the running command killed. One
+    that has not begun is taken back; its instructions wait in the queue."""
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        if row.status not in (*lease.AT_WORK, Status.QUEUED):
+            raise Refused(f"nothing runs here: the session is {row.status}", "not_running")
+        row.stop_requested = row.status in lease.AT_WORK
+        row.status = Status.STOPPING if row.stop_requested else Status.IDLE
+        return {}
+
+    act(who, session, EventKind.STOP_REQUESTED, change)
+
+
+def resume(who: User | None, session: AgentSession) -> None:
+    """Go on with the queue, with a run that did not end with an answer, and with automatic
+    compaction."""
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        held = row.hold or row.thrash
+        waiting = row.instructions.filter(state=InstructionState.QUEUED).exists()
+        unfinished = waiting or row.run_open or row.run_end not in ("", RunEnd.ANSWERED)
+        if not held and not unfinished:
+            raise Refused("there is nothing to resume: the last run was answered", "answered")
+        row.hold = row.thrash = False
+        if unfinished:
+            _take_work(row, blocked=True)
+        return {"run": row.runs if unfinished else None}
+
+    act(who, session, EventKind.RESUMED, change)
+    if session.status == Status.QUEUED:
+        wake(session.pk)
+
+
+def _checked(text: str) -> str:
+    if not text.strip():
+        raise Invalid("an instruction cannot be empty: write what is to be done", "text")
+    text = str(all_shown(text))
+    if (size := len(text.encode())) > MOST_BYTES:
+        raise Invalid(
+            f"{size:,} bytes are over the {MOST_BYTES:,} of an instruction: "
+            "put the text into a file of the workspace and name it",
+            "text",
+        )
+    return text
+
+
+def _take_work(row: AgentSession, *, blocked: bool = False) -> None:
+    """Queue the session unless a worker holds it."""
+    if row.kind != SessionKind.RUN:
+        raise Refused(f"a session of kind {row.kind} can only be read", "read_only")
+    if row.status == Status.ARCHIVED:
+        raise Refused("the session is archived: take it out of the archive first", "archived")
+    if row.status == Status.BLOCKED and not blocked:
+        raise Refused(
+            "the next request does not fit the window: unpin, exclude, compact or choose "
+            "a larger window, then resume",
+            "blocked",
+        )
+    if row.status not in lease.AT_WORK:
+        row.status = Status.QUEUED
+        row.stop_requested = False
+        row.asked_at = timezone.now()
+
+
+def _enqueue(row: AgentSession, queued: Instruction) -> dict[str, Any]:
+    queued.save()
+    place = row.instructions.filter(state=InstructionState.QUEUED).count()
+    return {
+        "instruction": queued.pk,
+        "kind": queued.kind,
+        "place": place,
+        "text": shown(queued.text),
+    }
+
+
+def _waiting(
+    session: AgentSession, instruction_id: int, kind: InstructionKind | None = None
+) -> Instruction:
+    found = session.instructions.filter(pk=instruction_id).first()
+    if found is None or (kind and found.kind != kind):
+        raise Invalid(f"there is no queued instruction {instruction_id} here", "id")
+    return found
+
+
+def _still_queued(waiting: Instruction) -> Any:
+    return Instruction.objects.filter(pk=waiting.pk, state=InstructionState.QUEUED)
+
+
+def _too_late(waiting: Instruction) -> Refused:
+    return Refused(f"instruction {waiting.pk} is no longer in the queue", "taken")

@@ -1,0 +1,33 @@
+"""The shape that all acts share: change the locked row, audit, tell, announce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from agentcore.events import EventKind
+from hermesweb import audit, live
+from hermesweb.models import AgentSession
+from hermesweb.recorder import record_flag
+
+Change = Callable[[AgentSession], Mapping[str, Any]]
+
+
+def act(
+    who: User | None, session: AgentSession, kind: EventKind, change: Change, *, old: Any = None
+) -> int:
+    """Run `change` with the row locked; its facts are told and audited. The event's seq."""
+
+    def audited(row: AgentSession) -> Mapping[str, Any]:
+        facts = change(row)
+        audit.write(who, kind, chain=row.pk, old=old, new=facts)
+        return {**facts, "by": str(who) if who else ""}
+
+    with transaction.atomic():
+        seq = record_flag(session.pk, kind, audited)
+        live.announce_on_commit(session.pk, session.owner_id, seq)
+    session.refresh_from_db()
+    return seq

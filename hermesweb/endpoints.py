@@ -1,0 +1,104 @@
+"""From the name of a model to what replies under that name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from agentcore.llm.base import ChatModel, Reply
+from agentcore.llm.explorer import ExplorerModel
+from agentcore.llm.replay import ReplayModel
+from agentcore.messages import Role
+from agentcore.pressure import Usage, Window, window_of
+from agentcore.profile import Profile
+from hermesweb import lives
+from hermesweb.models import AgentSession, EndpointKind, ModelEndpoint
+
+EXPLORER, REPLAY = "explorer", "replay"
+# Models without a provider behind them: what they say is no summary.
+OWN = (EXPLORER, REPLAY)
+REPLAY_PACE = 0.4
+
+
+class ModelUnavailable(Exception):
+    """No model of that name, or its key is missing; says what to do."""
+
+
+def names() -> list[str]:
+    """What a new session may be given."""
+    endpoints = ModelEndpoint.objects.order_by("tier", "name").values_list("name", flat=True)
+    return [*OWN, *endpoints]
+
+
+def check(name: str) -> None:
+    """Raises ModelUnavailable."""
+    if name not in OWN:
+        _key(_endpoint(name))
+
+
+def given_window(name: str) -> int | None:
+    """What an admin gave the endpoint, in tokens."""
+    endpoint = ModelEndpoint.objects.filter(name=name).first()
+    return endpoint.window if endpoint else None
+
+
+def window_for(name: str, profile: Profile) -> Window:
+    """The profile's window, else what an admin gave the endpoint, else the model table's."""
+    endpoint = ModelEndpoint.objects.filter(name=name).first()
+    if endpoint is None:
+        return window_of(name, profile.window)
+    return window_of(endpoint.model, profile.window or endpoint.window)
+
+
+def chat_model(session: AgentSession) -> ChatModel:
+    """Raises ModelUnavailable."""
+    if session.model == EXPLORER:
+        return ExplorerModel()
+    if session.model == REPLAY:
+        return ReplayModel(_recorded(session), pace=REPLAY_PACE)
+    endpoint = _endpoint(session.model)
+    key = _key(endpoint)
+    base_url = endpoint.base_url or None
+    # The clients of the providers are slow to import, and most sessions need one of them at most.
+    if endpoint.kind == EndpointKind.ANTHROPIC:
+        from agentcore.llm.anthropic import AnthropicModel
+
+        return AnthropicModel(endpoint.model, api_key=key, base_url=base_url)
+    from agentcore.llm.openai import OpenAIModel
+
+    return OpenAIModel(endpoint.model, api_key=key, base_url=base_url)
+
+
+def _endpoint(name: str) -> ModelEndpoint:
+    endpoint = ModelEndpoint.objects.filter(name=name).first()
+    if endpoint is None:
+        raise ModelUnavailable(f"there is no model {name!r}: use one of {', '.join(names())}")
+    return endpoint
+
+
+def _key(endpoint: ModelEndpoint) -> str:
+    """A local endpoint needs none, but its client wants some text."""
+    if not endpoint.key_variable:
+        return "none"
+    key = os.environ.get(endpoint.key_variable)
+    if not key:
+        raise ModelUnavailable(
+            f"the model {endpoint.name} needs a key: set {endpoint.key_variable} in the "
+            "environment of web and worker, then start again"
+        )
+    return key
+
+
+def _recorded(session: AgentSession) -> Sequence[Reply]:
+    if session.recording is None:
+        raise ModelUnavailable("replay needs the recording that it gives: choose another model")
+    recording = session.recording
+    usages = dict(recording.stored_turns.values_list("number", "usage"))
+    replies = recording.messages.filter(role=Role.ASSISTANT).order_by("number")
+    return [
+        Reply(
+            lives.message_of(row).value(),
+            Usage(**usage) if (usage := usages.pop(row.turn, None)) else None,
+        )
+        for row in replies.select_related("body")
+    ]
