@@ -290,6 +290,10 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    # A line for each request that a model client makes tells nothing.
-    "loggers": {"httpx": {"level": "WARNING"}},
+    # Lines for each request of a model client and for each sweep would bury the others.
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+    },
 }

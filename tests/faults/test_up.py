@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import stat
+import subprocess
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -116,13 +119,31 @@ def test_a_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     assert "--data-dir" in start.stderr and "Traceback" not in start.stderr
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_data_folder_is_told(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    start = manage("up", "--port", "0", data_dir=tmp_path)
+@pytest.mark.parametrize("name", ["hermesweb.sqlite3", "."])
+def test_a_read_only_database_or_folder_is_told(tmp_path: Path, name: str) -> None:
+    manage("migrate", data_dir=tmp_path)
+    (tmp_path / "up.json").touch()
+    with read_only(tmp_path / name):
+        start = manage("up", "--port", "0", data_dir=tmp_path)
 
     assert start.returncode == 2
-    assert "--data-dir" in start.stderr and "Traceback" not in start.stderr
+    assert "cannot be written" in start.stderr and "--data-dir" in start.stderr
+    assert "Traceback" not in start.stderr
+
+
+@contextlib.contextmanager
+def read_only(path: Path) -> Iterator[None]:
+    """The mode does not stop root, the file attribute does."""
+    lock, unlock = ["chmod", "a-w"], ["chmod", "u+w"]
+    if os.geteuid() == 0:
+        lock, unlock = ["chattr", "+i"], ["chattr", "-i"]
+    done = subprocess.run([*lock, path], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"root cannot make a file read-only here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run([*unlock, path], check=True)
 
 
 def get_status(url: str) -> int:
