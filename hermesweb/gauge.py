@@ -134,7 +134,8 @@ def gauge(
     floor: int | None = None,
 ) -> Gauge:
     """`breakdown`, `pinned` in bytes a category; `used`, `limit`, `reserve`, `floor` in `unit`."""
-    now = min(100.0 * used / limit, 100.0) if limit else UNKNOWN_FILL
+    fill = UNKNOWN_FILL if used else 0.0
+    now = min(100.0 * used / limit, 100.0) if limit else fill
     return Gauge(
         segments=_segments(breakdown, pinned or {}, now),
         ticks=_ticks(thresholds, used, limit) if limit else (),
