@@ -1,0 +1,175 @@
+"""From rows to an Agent and back: the work of one task on one session."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentcore.agent import Agent
+from agentcore.context import Context
+from agentcore.directives import Directives
+from agentcore.errors import StalePlan
+from agentcore.events import Event, MessageAdded, RunEnd, RunEnded
+from agentcore.pressure import TokenCounter
+from agentcore.prompt import system_message
+from agentcore.tools import Mode, Toolbox, Workspace, toolbox
+from hermesweb import border, endpoints, lease, lives
+from hermesweb.db_thread import DatabaseThread
+from hermesweb.endpoints import ModelUnavailable
+from hermesweb.lease import Lease
+from hermesweb.live import Announcer
+from hermesweb.models import AgentSession
+from hermesweb.recorder import FenceLost, NoSuchSession, record
+from hermesweb.wake import wake
+
+logger = logging.getLogger(__name__)
+
+WATCH_SECONDS = 0.5
+
+
+class WorkspaceGone(Exception):
+    """The folder that the session works in is no longer there."""
+
+
+async def run(session_id: str) -> None:
+    """Work on a session until nothing is owed. Does nothing while someone else holds it."""
+    database = DatabaseThread()
+    try:
+        held = await database.run(lease.take, session_id, _holder())
+        if held:
+            await Work(database, held).run()
+    finally:
+        await database.close()
+
+
+class Work:
+    """What one lease holder does. Rows decide; the Agent is built anew when they moved on."""
+
+    def __init__(self, database: DatabaseThread, held: Lease) -> None:
+        self._database = database
+        self._lease = held
+        self._renewed = time.monotonic()
+
+    async def run(self) -> None:
+        session = await self._database.run(AgentSession.objects.get, pk=self._lease.session_id)
+        if not border.is_due(session):
+            await self._database.run(lease.release, self._lease)
+            return
+        self._announcer = Announcer(session.pk, session.owner_id)
+        try:
+            await self._settle(await self._watched(session))
+        except (FenceLost, NoSuchSession) as error:
+            logger.warning("left: %s", error)
+        except (ModelUnavailable, WorkspaceGone) as error:
+            await self._fail(str(error))
+        except Exception as error:
+            await self._fail(f"{type(error).__name__}: {error}")
+            raise
+        finally:
+            await self._announcer.close()
+
+    async def _watched(self, session: AgentSession) -> RunEnd:
+        """Run the agent while the lease is kept; a lost one cancels it."""
+        recovered = session.run_open
+        while True:
+            agent = await self._agent(session, recovered=recovered)
+            working = asyncio.create_task(agent.run())
+            watching = asyncio.create_task(self._watch(agent))
+            try:
+                await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+                return watching.result() if watching.done() else working.result()
+            except StalePlan as error:
+                logger.info("session %s: %s", session.pk, error)
+                recovered = False
+                session = await self._database.run(AgentSession.objects.get, pk=session.pk)
+            finally:
+                await _end(working, watching)
+
+    async def _agent(self, session: AgentSession, *, recovered: bool) -> Agent:
+        snapshot = await self._database.run(lives.snapshot_of, session)
+        model = await self._database.run(endpoints.chat_model, session)
+        context = Context(snapshot)
+        if not snapshot.messages:
+            await self._begin(session, context)
+        return Agent(
+            context,
+            model,
+            await self._database.run(_tools, session),
+            emit=self._emit,
+            poll=self._poll,
+            counter=TokenCounter(session.ratio),
+            turn=session.turns,
+            run=session.runs,
+            run_open=session.run_open,
+            summarizer=None if session.model in endpoints.OWN else model,
+            on_text=self._announcer.text,
+            check=self._check,
+            recovered=recovered,
+        )
+
+    async def _begin(self, session: AgentSession, context: Context) -> None:
+        message = context.draft(system_message(session.mode, session.workspace))
+        await self._emit([MessageAdded(message, 0)])
+        context.append(message)
+
+    async def _emit(self, events: Sequence[Event]) -> None:
+        seq = await self._database.run(record, self._lease.session_id, self._lease.fence, events)
+        self._announcer.tell(seq)
+
+    async def _poll(self) -> Directives:
+        return await self._database.run(border.read, self._lease)
+
+    async def _check(self) -> None:
+        await self._database.run(border.check_fence, self._lease)
+
+    async def _watch(self, agent: Agent) -> RunEnd:
+        """Renew the lease and pass a stop on; ends only by raising FenceLost."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if await self._database.run(border.check_fence, self._lease):
+                agent.stop()
+            if time.monotonic() - self._renewed >= lease.RENEW_SECONDS:
+                await self._database.run(border.renew, self._lease)
+                self._renewed = time.monotonic()
+
+    async def _settle(self, end: RunEnd) -> None:
+        """Hand the lease back in the transaction that looks at the queue once more."""
+        again = await self._database.run(border.leave, self._lease, end)
+        if again:
+            await self._database.run(wake, self._lease.session_id)
+
+    async def _fail(self, reason: str) -> None:
+        with contextlib.suppress(FenceLost, NoSuchSession):
+            runs = await self._database.run(_runs, self._lease.session_id)
+            await self._emit([RunEnded(runs, RunEnd.FAILED, reason)])
+            await self._settle(RunEnd.FAILED)
+
+
+def _holder() -> str:
+    return f"{socket.gethostname()[:30]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def _runs(session_id: str) -> int:
+    return AgentSession.objects.get(pk=session_id).runs
+
+
+def _tools(session: AgentSession) -> Toolbox:
+    root = Path(session.workspace)
+    if not root.is_dir():
+        raise WorkspaceGone(f"the folder {root} is gone: make it again, then resume")
+    profile = session.profile_version.value
+    limits = profile.limits_for(endpoints.window_for(session.model, profile))
+    return toolbox(Workspace(root, limits), Mode(session.mode))
+
+
+async def _end(*tasks: asyncio.Task[RunEnd]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

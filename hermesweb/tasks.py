@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from asgiref.sync import async_to_sync
+
+from hermesweb import lease, runner
+from hermesweb.celery import app
+from hermesweb.wake import wake
+
+
+@app.task(name="hermesweb.tasks.run_session")
+def run_session(session_id: str) -> None:
+    """One coroutine, entered once."""
+    async_to_sync(runner.run)(session_id)
+
+
+@app.task(name="hermesweb.tasks.sweep")
+def sweep() -> None:
+    """Queue again what lost its worker or its task; safe at any time, and twice at once."""
+    for session_id in lease.lost():
+        wake(session_id)
