@@ -137,11 +137,11 @@ class AnthropicModel:
 
     def _refused(self, error: APIStatusError) -> ModelError:
         text = f"{error.api_message or error.message} {error.type or ''}".strip()
-        safe = text.replace(self._api_key, "[key]") if self._api_key else text
         status = error.status_code
         if status < 400:
             status = _STATUS_OF.get(error.type or "", 500)
-        return failures.refused(self.name, status, safe, error.response.headers)
+        headers = error.response.headers
+        return failures.refused(self.name, status, text, headers=headers, key=self._api_key)
 
 
 def _system(leading: Sequence[str], notes: Sequence[str]) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ from email.utils import parsedate_to_datetime
 
 from agentcore.errors import ContextTooLong, ModelError
 
+# Servers without keys are given a word that no error text should lose.
+MIN_KEY_CHARS = 8
 _MAX_TEXT = 500
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _EMPTY_PURSE = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
@@ -25,8 +27,13 @@ _WAY_OUT = {
 }
 
 
-def refused(name: str, status: int, text: str, headers: Mapping[str, str]) -> ModelError:
-    """The error for an answer of 4xx or 5xx. `text` is the provider's own, code included."""
+def refused(
+    name: str, status: int, text: str, *, headers: Mapping[str, str], key: str
+) -> ModelError:
+    """The error for an answer of 4xx or 5xx. `text` is the provider's own, code included; `key`
+    is taken out of it."""
+    if len(key) >= MIN_KEY_CHARS:
+        text = text.replace(key, "[key]")
     if status in (400, 413, 422) and _TOO_LONG.search(text):
         return ContextTooLong(
             f"{name} refused the length of the request: {_clip(text)}", window=window_of(text)

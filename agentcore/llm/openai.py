@@ -121,8 +121,7 @@ class OpenAIModel:
             raise self._refused(status, f"{error.message} {error.code or ''}", {}) from error
 
     def _refused(self, status: int, text: str, headers: Mapping[str, str]) -> ModelError:
-        safe = text.replace(self._api_key, "[key]") if self._api_key else text
-        return failures.refused(self.name, status, safe, headers)
+        return failures.refused(self.name, status, text, headers=headers, key=self._api_key)
 
 
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -220,6 +220,12 @@ async def test_key_that_a_provider_repeats_does_not_reach_the_message() -> None:
     assert "[key]" in str(error)
 
 
+async def test_word_that_stands_for_no_key_stays_in_the_message() -> None:
+    refused = model(refusal(404, "none such model"), api_key="none", base_url="http://local/v1")
+    with pytest.raises(ModelError, match="none such model"):
+        await refused.reply(ASKED, [])
+
+
 async def test_server_that_cannot_be_reached_is_named() -> None:
     def handler(request: httpx2.Request) -> httpx2.Response:
         raise httpx2.ConnectError("no route")
