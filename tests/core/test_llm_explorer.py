@@ -7,10 +7,18 @@ from typing import Any
 
 import pytest
 
+from agentcore import PRESETS
+from agentcore.agent import Agent
 from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
+from agentcore.compaction.events import CompactionEnded
+from agentcore.context import Context
+from agentcore.directives import Directives
 from agentcore.errors import ModelError, ToolError
+from agentcore.events import Event, RunEnd
 from agentcore.llm.explorer import ExplorerModel
 from agentcore.messages import Message, ToolStatus, born
+from agentcore.pressure import TokenCounter, Unit
+from agentcore.tools import Mode, toolbox
 from agentcore.tools.base import Toolbox, ToolResult, Workspace
 from agentcore.wire import loads
 
@@ -140,6 +148,12 @@ class Session:
 
 def stamps(said: Sequence[Message]) -> list[str]:
     return [found[0] for one in said if (found := re.search(r"(Step|Follow-up) \d+", one.text))]
+
+
+async def explored(files: Mapping[str, str]) -> Session:
+    session = Session(tools(files))
+    await session.run()
+    return session
 
 
 async def test_tour_of_a_repository_takes_some_twenty_turns_of_at_most_three_calls() -> None:
@@ -327,11 +341,54 @@ async def test_text_streams_in_pieces_that_make_the_message() -> None:
     async def hear(text: str) -> None:
         heard.append(text)
 
-    toolbox = tools(project())
     asked = [born({"role": "user", "content": "look"})]
-    reply = await ExplorerModel(pace=0.01).reply(asked, toolbox.schemas, hear)
+    reply = await ExplorerModel(pace=0.01).reply(asked, tools(project()).schemas, hear)
     assert 2 <= len(heard) <= 5
     assert "".join(heard) == reply.message["content"]
     assert reply.usage is None
     assert reply.request_bytes > 0
     assert reply.seconds >= 0.01
+
+
+def written(root: Path, files: Mapping[str, str]) -> Workspace:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return Workspace(root)
+
+
+async def test_real_tools_show_it_what_the_pretended_ones_do(tmp_path: Path) -> None:
+    files = project()
+    session = Session(toolbox(written(tmp_path, files), Mode.DEBUG), "Where is Part7Shelf?")
+    report = await session.run()
+    assert session.read == (await explored(files)).read
+    assert f"Files: {len(files)}" in report
+    assert "Largest: " in report
+    assert "Entry points, by search: shop/main.py" in report
+    assert "`Part7Shelf`: 1 hits, first in shop/views/part_7.py" in report
+
+
+async def test_real_loop_with_a_small_budget_compacts_several_times(tmp_path: Path) -> None:
+    profile = PRESETS["nanohermes"].replace(budget=12_000, unit=Unit.BYTES)
+    context = Context()
+    context.append(SYSTEM)
+    context.append({"role": "user", "content": "Explore this project"})
+    told: list[Event] = []
+
+    async def emit(events: Sequence[Event]) -> None:
+        told.extend(events)
+
+    async def poll() -> Directives:
+        return Directives(profile)
+
+    agent = Agent(
+        context,
+        ExplorerModel(),
+        toolbox(written(tmp_path, project()), Mode.DEBUG),
+        emit=emit,
+        poll=poll,
+        counter=TokenCounter(),
+    )
+    assert await agent.run() is RunEnd.ANSWERED
+    assert sum(isinstance(event, CompactionEnded) for event in told) >= 3
+    assert "Files: 120" in context.messages[-1].text

@@ -39,11 +39,8 @@ READ_LINES = 250
 MOST_READ = 28
 PATTERN_CHARS = 24
 
-GUIDES = re.compile(
-    r"^(readme|contributing|agents\.md|pyproject\.toml|setup\.py|package\.json|cargo\.toml|go\.mod"
-    r"|pom\.xml|makefile|manage\.py)",
-    re.IGNORECASE,
-)
+# The most telling first.
+GUIDES = ("readme", "pyproject.toml", "package.json", "cargo.toml", "go.mod", "contributing")
 TEST_FILE = re.compile(r"(^|/)(tests?|spec)/|(^|/)test_[^/]*$|[._-](test|spec)\.\w+$")
 _ENTRY_STEMS = frozenset({"__main__", "main", "app", "cli", "manage", "index", "server"})
 _SOURCE = re.compile(
@@ -53,14 +50,6 @@ _TEXT = re.compile(r"\.(cfg|css|html|ini|json|md|rst|toml|txt|xml|ya?ml)$")
 _SKIPPED = frozenset({".git", ".venv", "__pycache__", "build", "dist", "node_modules", "target"})
 
 Call: TypeAlias = tuple[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """One step of the tour: what it is for, and its calls."""
-
-    what: str
-    calls: tuple[Call, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +65,15 @@ def next_move(seen: View, offered: Collection[str]) -> Move | None:
     say = phrases_for(seen.instruction)
     if seen.is_interrupted and seen.words and "grep" in offered:
         what = say.interrupted.format(words=named(seen.words, say))
-        return _move(seen, Leg(what, _greps(seen.words)), say)
+        return _stamped(seen, Move(what, _greps(seen.words)), say)
     if seen.step and seen.listing is None:
         # Once: a list that could not be read the first time cannot be read the second.
         can_list = "glob" in offered and not seen.has_just_listed
-        return _move(seen, Leg(say.lost, (_glob(),)), say) if can_list else None
+        return _stamped(seen, Move(say.lost, (_glob(),)), say) if can_list else None
     legs = _legs(seen, offered, say)
     if seen.step >= len(legs):
         return None
-    return _move(seen, legs[seen.step], say, legs=len(legs))
+    return _stamped(seen, legs[seen.step], say, legs=len(legs))
 
 
 def in_order(paths: Iterable[str]) -> list[str]:
@@ -104,41 +93,42 @@ def named(names: Sequence[str], say: Phrases) -> str:
     return say.comma.join(names)
 
 
-def _legs(seen: View, offered: Collection[str], say: Phrases) -> list[Leg]:
+def _legs(seen: View, offered: Collection[str], say: Phrases) -> list[Move]:
     """All legs that can be gone with the tools offered."""
     known = seen.listing or Listing((), is_complete=False)
     legs = _follow_up(seen, known, say) if seen.is_follow_up else _tour(seen, known, say)
     possible = (
-        Leg(leg.what, tuple(call for call in leg.calls if call[0] in offered)) for leg in legs
+        Move(leg.text, tuple(call for call in leg.calls if call[0] in offered)) for leg in legs
     )
     return [leg for leg in possible if leg.calls]
 
 
-def _tour(seen: View, known: Listing, say: Phrases) -> list[Leg]:
-    guides = [path for path in known.paths if GUIDES.match(path)][:3]
+def _tour(seen: View, known: Listing, say: Phrases) -> list[Move]:
+    found = (path for guide in GUIDES for path in known.paths if path.lower().startswith(guide))
+    guides = list(found)[:3]
     sources = [path for path in in_order(known.paths) if path not in guides]
     return [
-        Leg(say.survey, (_glob(), _run("ls -la"), _run(STATUS))),
-        Leg(say.guides.format(paths=named(guides, say)), _reads(guides)),
-        Leg(say.structure, _greps((DEFINITIONS, TESTS, OPEN_WORK))),
-        Leg(say.commands, (_run(HISTORY), _run(VERSIONS))),
+        Move(say.survey, (_glob(), _run("ls -la"), _run(STATUS))),
+        Move(say.guides.format(paths=named(guides, say)), _reads(guides)),
+        Move(say.structure, _greps((DEFINITIONS, TESTS, OPEN_WORK))),
+        Move(say.commands, (_run(HISTORY), _run(VERSIONS))),
         *_readings(seen, sources[:MOST_READ], say),
-        Leg(say.words.format(words=named(seen.words, say)), _greps(seen.words)),
-        Leg(say.check, (_glob(), *_greps((ENTRIES,)), _run(HEAVIEST))),
+        Move(say.words.format(words=named(seen.words, say)), _greps(seen.words)),
+        Move(say.check, (_glob(), *_greps((ENTRIES,)), _run(HEAVIEST))),
     ]
 
 
-def _readings(seen: View, paths: Sequence[str], say: Phrases) -> Iterable[Leg]:
+def _readings(seen: View, paths: Sequence[str], say: Phrases) -> Iterable[Move]:
     """Two files a leg, and a look at who uses a name that the last files define."""
     name = _name_to_follow(seen)
     for start in range(0, len(paths), 2):
         pair = paths[start : start + 2]
         what = say.reading.format(paths=named(pair, say))
         if name is None:
-            yield Leg(what, _reads(pair))
+            yield Move(what, _reads(pair))
         else:
             following = say.following.format(what=what, name=name)
-            yield Leg(following, (*_reads(pair), *_greps((_whole_word(name),))))
+            yield Move(following, (*_reads(pair), *_greps((_whole_word(name),))))
 
 
 def _name_to_follow(seen: View) -> str | None:
@@ -149,7 +139,7 @@ def _name_to_follow(seen: View) -> str | None:
     return None
 
 
-def _follow_up(seen: View, known: Listing, say: Phrases) -> list[Leg]:
+def _follow_up(seen: View, known: Listing, say: Phrases) -> list[Move]:
     """A further question: where its words stand, and a look into those files."""
     found: Counter[str] = Counter()
     for word in seen.words:
@@ -158,22 +148,22 @@ def _follow_up(seen: View, known: Listing, say: Phrases) -> list[Leg]:
     ranked = [path for path, _ in found.most_common()] or in_order(known.paths)
     words = say.words.format(words=named(seen.words, say)) if seen.words else say.survey
     return [
-        Leg(words, (_glob(), *_greps(seen.words[:2]))),
-        Leg(say.reading.format(paths=named(ranked[:3], say)), _reads(ranked[:3])),
+        Move(words, (_glob(), *_greps(seen.words[:2]))),
+        Move(say.reading.format(paths=named(ranked[:3], say)), _reads(ranked[:3])),
     ]
 
 
-def _move(seen: View, leg: Leg, say: Phrases, *, legs: int = 0) -> Move:
-    """With `legs` the next step of so many; without, something in between that is no step."""
+def _stamped(seen: View, leg: Move, say: Phrases, *, legs: int = 0) -> Move:
+    """What is said tells where the tour stands, since nothing else remembers it. With `legs` the
+    next step of so many; without, something in between that is no step."""
     number = seen.step + (1 if legs else 0)
     stamp = (say.follow_up if seen.is_follow_up else say.step).format(n=number)
     # How many there are is known once the workspace has been listed.
     count = say.of.format(m=legs) if legs and seen.listing else ""
-    begins = not seen.step and not seen.is_follow_up
-    plan = [say.plan] if begins else []
-    noticed = say.pause.join(_noticed(one, say) for one in seen.newest if _noticed(one, say))
-    lines = [*plan, f"{stamp}{count}{say.colon}{leg.what}", *([noticed] if noticed else [])]
-    return Move("\n".join(lines), leg.calls)
+    plan = "" if seen.step or seen.is_follow_up else say.plan
+    noticed = say.pause.join(filter(None, (_noticed(one, say) for one in seen.newest)))
+    lines = (plan, f"{stamp}{count}{say.colon}{leg.text}", noticed)
+    return Move("\n".join(filter(None, lines)), leg.calls)
 
 
 def _noticed(one: Sighting, say: Phrases) -> str:

@@ -17,7 +17,7 @@ EVERYTHING = "**/*"
 _HIT = re.compile(r"^([^…].*?):\d+:")
 _WEIGHED = re.compile(r"^(\d+) \./(.+)$", re.MULTILINE)
 _COMMIT = re.compile(r"^[0-9a-f]{7,40} .+$", re.MULTILINE)
-_LENGTH = re.compile(r"(\d+) lines, (\d+) bytes|lines \d+-\d+ of (\d+)")
+_LENGTH = re.compile(r"(\d+) lines, \d+ bytes|lines \d+-\d+ of (\d+)")
 _DEFINED = re.compile(
     r"^\s*(?:class|def|func|fn|function|interface|struct|type) +(\w{5,})", re.MULTILINE
 )
@@ -105,12 +105,18 @@ def hits(search: Sighting) -> Hits:
 def lines_of(reading: Sighting) -> int | None:
     """Lines of the file that was read, as the result's first line says."""
     found = _LENGTH.search(reading.text.partition("\n")[0])
-    return int(found[1] or found[3]) if found else None
+    return int(found[1] or found[2]) if found else None
 
 
 def defined_in(reading: Sighting) -> tuple[str, ...]:
-    """Names that the text of a file defines."""
-    return tuple(dict.fromkeys(_DEFINED.findall(reading.body)))
+    """Names that the text of a file defines, ordinary words and tests left out."""
+    names = dict.fromkeys(_DEFINED.findall(reading.body))
+    return tuple(name for name in names if looks_like_a_name(name) and not name.startswith("test_"))
+
+
+def looks_like_a_name(word: str) -> bool:
+    """Whether a word was made for code: `part_two`, `PartTwo`, `part2`."""
+    return "_" in word or any(letter.isupper() for letter in word[1:]) or word[-1].isdigit()
 
 
 def of_command(seen: Sequence[Sighting], command: str) -> str | None:

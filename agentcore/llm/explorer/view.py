@@ -6,7 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentcore.llm.explorer.sightings import Listing, Sighting, listing, sightings
+from agentcore.llm.explorer.sightings import (
+    Listing,
+    Sighting,
+    listing,
+    looks_like_a_name,
+    sightings,
+)
 from agentcore.messages import Message, Role
 
 MAX_WORDS = 3
@@ -45,7 +51,7 @@ class View:
         """Words of the instruction worth a search, those that look like names first."""
         words = dict.fromkeys(_WORD.findall(self.instruction))
         rare = [word for word in words if word.lower() not in _COMMON]
-        return tuple(sorted(rare, key=lambda word: not _looks_like_a_name(word))[:MAX_WORDS])
+        return tuple(sorted(rare, key=lambda word: not looks_like_a_name(word))[:MAX_WORDS])
 
 
 def view(messages: Sequence[Message]) -> View:
@@ -80,7 +86,3 @@ def _progress(run: Sequence[Message], *, may_be_summarized: bool) -> tuple[int, 
         for kind, number in stamps:
             return int(number), kind in ("Follow-up", "追问第")
     return 0, False
-
-
-def _looks_like_a_name(word: str) -> bool:
-    return "_" in word or any(letter.isupper() for letter in word[1:]) or word[-1].isdigit()
