@@ -12,7 +12,7 @@ from agentcore.breakdown import byte_length
 from agentcore.errors import ToolError
 from agentcore.limits import KIB, Limits
 from agentcore.tools.arguments import PATH, FunctionTool, count, schema
-from agentcore.tools.base import ToolResult, Workspace
+from agentcore.tools.base import ToolResult, Workspace, counted
 from agentcore.tools.paths import file_size, opened
 
 CHUNK = 256 * KIB
@@ -137,7 +137,7 @@ def _fitting(lines: list[str], room: int) -> int:
 def _framed(lines: list[str], span: _Span, path: str, note: str) -> str:
     last = span.first + len(lines) - 1
     part = f"lines {span.first}-{last} of {span.total}"
-    whole = f"{span.total} lines, {span.size} bytes"
+    whole = f"{counted(span.total, 'line')}, {span.size} bytes"
     head = f"read_file {path}: {whole if len(lines) == span.total else part}{note}\n"
     more = span.total - last
     foot = f"… {more} more lines (total {span.total}); read on with offset={last + 1}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from agentcore.errors import ToolError
 from agentcore.tools.arguments import FunctionTool, schema, text
-from agentcore.tools.base import ToolResult, Workspace
+from agentcore.tools.base import ToolResult, Workspace, counted
 from agentcore.tools.paths import file_size, opened, shown
 from agentcore.tools.process import SEARCH_PATH, Sink, guarded
 
@@ -85,10 +85,13 @@ async def grep(
     where = f"{path} ({include})" if include else path
     notes = _notes(
         (f"… stopped after {limits.grep_hits} matches", records.full),
-        (f"… {skipped} files over {limits.searched_file_bytes} bytes not searched", skipped),
-        (f"… {unread} files or folders could not be read", unread),
+        (
+            f"… {counted(skipped, 'file')} over {limits.searched_file_bytes} bytes not searched",
+            skipped,
+        ),
+        (f"… {unread} of the files and folders could not be read", unread),
     )
-    found = f"{len(hits)} hits" if hits else "no match"
+    found = counted(len(hits), "hit") if hits else "no match"
     head = f"grep {pattern[:PATTERN_CHARS]!r} in {where}: {found}"
     return ToolResult("\n".join([head, *hits, *notes]))
 
@@ -104,9 +107,9 @@ async def glob(workspace: Workspace, pattern: str) -> ToolResult:
     paths = [place.path_of(name) for name in records.kept()]
     notes = _notes(
         (f"… capped at {most} files", records.full),
-        (f"… {unread} folders could not be read", unread),
+        (f"… {counted(unread, 'folder')} could not be read", unread),
     )
-    found = f"{len(paths)} files" if paths else "no file"
+    found = counted(len(paths), "file") if paths else "no file"
     return ToolResult("\n".join([f"glob {pattern[:PATTERN_CHARS]!r}: {found}", *paths, *notes]))
 
 

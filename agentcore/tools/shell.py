@@ -80,7 +80,7 @@ async def run_command(
     how = _how(ended, seconds, limits)
     head = f"run_command ({how}, {time.monotonic() - started:.1f} s): {subject}"
     if ended.left and ended.reason == "exit":
-        head += f"\n… {ended.left} processes that it left running were ended"
+        head += f"\n… it left {ended.left} running in the background; ended"
     if ended.reason != "exit" or ended.code:
         whole = _joined(head, streams, shorten=False)
         return ToolResult(whole, ToolStatus.FAILED, "head+tail")

@@ -12,7 +12,7 @@ from secrets import token_hex
 
 from agentcore.errors import ToolError
 from agentcore.tools.arguments import PATH, FunctionTool, schema, text
-from agentcore.tools.base import ToolResult, Workspace
+from agentcore.tools.base import ToolResult, Workspace, counted
 from agentcore.tools.files import has_crlf
 from agentcore.tools.paths import file_size, located, writable
 
@@ -59,7 +59,9 @@ def _write(workspace: Workspace, path: str, content: str) -> ToolResult:
         _replace(folder, name, data=data, before=before)
     was = f"replaced, {before.st_size} bytes before" if before else "new file"
     lines = content.count("\n") + (not content.endswith("\n") and content != "")
-    return ToolResult(f"write_file {path}: {lines} lines, {len(data)} bytes written ({was})")
+    return ToolResult(
+        f"write_file {path}: {counted(lines, 'line')}, {len(data)} bytes written ({was})"
+    )
 
 
 def _encoded(content: str, name: str, max_bytes: int) -> bytes:

@@ -177,7 +177,7 @@ async def test_every_range_gives_its_lines(
 
 async def test_a_new_file_is_written_with_its_folders(workspace: Workspace) -> None:
     text = (await write(workspace, "a/b/c.txt", "é\n")).text
-    assert text == "write_file a/b/c.txt: 1 lines, 3 bytes written (new file)"
+    assert text == "write_file a/b/c.txt: 1 line, 3 bytes written (new file)"
     assert (workspace.root / "a/b/c.txt").read_bytes() == "é\n".encode()
 
 
