@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from agentcore.breakdown import THINKING_PARTS
+from agentcore.compaction.repair import NO_OUTPUT
 from agentcore.errors import WireError
 from agentcore.messages import Message, Role, ToolCall
 from agentcore.wire import dumps, loads
 
-NO_OUTPUT = "(no output)"
 CONTINUED = "[The conversation goes on here; what came before is told in the system message]"
 JOINT = "\n\n"
 

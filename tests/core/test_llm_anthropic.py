@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -167,21 +166,6 @@ async def test_usage_takes_the_last_counts_of_the_stream() -> None:
     )
     reply = await model(answer).reply(ASKED, [])
     assert reply.usage == Usage(3, 7, cache_read=10_000, cache_write=40_000, reasoning=4)
-
-
-async def test_prompt_of_a_cached_request_is_the_whole_prompt(shared: Path) -> None:
-    case = json.loads((shared / "cases" / "cached-prompt-shows-zero-percent.json").read_text())
-    for reported, prompt, percent in zip(
-        case["given"]["usage"],
-        case["expect"]["prompt_tokens"],
-        case["expect"]["percent_of_window"],
-        strict=True,
-    ):
-        counts = {name: count for name, count in reported.items() if name != "request"}
-        reply = await model(stream(start(**counts), *text(0, "ok"), *stop())).reply(ASKED, [])
-        assert reply.usage is not None
-        assert reply.usage.prompt == prompt
-        assert round(100 * prompt / case["given"]["window_tokens"], 1) == percent
 
 
 async def test_too_many_requests_is_retryable_after_the_time_told() -> None:
