@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -254,6 +255,34 @@ class Broken(httpx2.AsyncByteStream):
 )
 async def test_broken_stream_is_retryable(answer: httpx2.Response) -> None:
     assert (await failure(answer)).retryable
+
+
+class Endless(httpx2.AsyncByteStream):
+    def __init__(self) -> None:
+        self.is_closed = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield f"data: {json.dumps(piece(content='half'))}\n\n".encode()
+        await asyncio.sleep(3_600)
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+async def test_reply_that_is_cancelled_closes_its_stream() -> None:
+    endless, begun = Endless(), asyncio.Event()
+    head = {"content-type": "text/event-stream"}
+
+    async def hear(text: str) -> None:
+        begun.set()
+
+    asked = model(httpx2.Response(200, headers=head, stream=endless)).reply(ASKED, [], hear)
+    task = asyncio.create_task(asked)
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert endless.is_closed
 
 
 async def test_empty_answer_is_retryable_unless_its_reason_would_hold_again() -> None:
