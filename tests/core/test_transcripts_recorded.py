@@ -8,6 +8,7 @@ from recorded import check_sums, kinds
 
 from agentcore import transcripts
 from agentcore.errors import TranscriptError
+from agentcore.invariants import legal
 from agentcore.messages import Role
 from agentcore.transcripts import Format, ProblemKind
 
@@ -35,6 +36,15 @@ def test_real_sessions_load_and_sum_to_the_byte(shared: Path, name: str) -> None
     for one in (recording, *recording.subagents):
         check_sums(one)
         assert [message.number for message in one.messages] == list(range(1, len(one.messages) + 1))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_contexts_of_real_sessions_are_legal_but_for_a_call_still_open(
+    shared: Path, name: str
+) -> None:
+    path = shared / "transcripts" / "claude-code" / f"{name}.jsonl"
+    found = legal(transcripts.load_transcript(path).context())
+    assert len(found) == (name == "glued-lines-open-tool-call")
 
 
 def distinct_responses(path: Path) -> int:
