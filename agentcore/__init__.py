@@ -7,5 +7,15 @@ from agentcore.limits import clamp
 from agentcore.messages import Message
 from agentcore.profile import PRESETS, Profile
 from agentcore.snapshot import Snapshot, measure
+from agentcore.transcripts import load_transcript
 
-__all__ = ["PRESETS", "Message", "Profile", "Snapshot", "clamp", "compact", "measure"]
+__all__ = [
+    "PRESETS",
+    "Message",
+    "Profile",
+    "Snapshot",
+    "clamp",
+    "compact",
+    "load_transcript",
+    "measure",
+]

@@ -47,6 +47,11 @@ def test_the_contexts_of_real_sessions_are_legal_but_for_a_call_still_open(
     assert len(found) == (name == "glued-lines-open-tool-call")
 
 
+def test_a_recording_loads_through_the_front_door(shared: Path) -> None:
+    path = shared / "transcripts" / "claude-code" / "tiny-8k.jsonl"
+    assert agentcore.load_transcript(path) == transcripts.load_transcript(path)
+
+
 def distinct_responses(path: Path) -> int:
     """Model responses of the main talk, counted the plain way."""
     found = set()
