@@ -12,14 +12,13 @@ Anyone = AbstractBaseUser | AnonymousUser
 
 
 def may(user: Anyone, session: AgentSession) -> bool:
-    """Its owner and staff."""
-    return _is_staff(user) or (user.is_authenticated and session.owner_id == user.pk)
+    """Its owner and staff; nobody while it is being imported."""
+    return session.ready and (_is_staff(user) or session.owner_id == user.pk)
 
 
 def visible(user: Anyone) -> QuerySet[AgentSession]:
-    if _is_staff(user):
-        return AgentSession.objects.all()
-    return AgentSession.objects.filter(owner_id=user.pk)
+    ready = AgentSession.objects.filter(ready=True)
+    return ready if _is_staff(user) else ready.filter(owner_id=user.pk)
 
 
 def session_or_404(user: Anyone, session_id: str) -> AgentSession:

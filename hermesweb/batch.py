@@ -30,7 +30,8 @@ from agentcore.events import (
     TurnEnded,
 )
 from agentcore.messages import Message
-from hermesweb import lives, totals
+from agentcore.pressure import Pressure
+from hermesweb import attempts, lives, totals
 from hermesweb.models import (
     AgentSession,
     Compaction,
@@ -116,7 +117,7 @@ def _(event: TurnEnded, batch: Batch) -> Mapping[str, Any]:
     session.ratio = event.ratio
     session.breakdown = totals.plain(event.breakdown)
     session.status = _working(session)
-    totals.read(session, event.pressure)
+    _measured(session, event.pressure)
     StoredTurn.objects.create(**_turn(event), session=session, **totals.gauge(session))
     return {}
 
@@ -135,7 +136,7 @@ def _(event: SystemRebuilt, batch: Batch) -> Mapping[str, Any]:
 
 @_apply.register
 def _(event: OverBudget, batch: Batch) -> Mapping[str, Any]:
-    totals.read(batch.session, event.pressure)
+    _measured(batch.session, event.pressure)
     batch.session.over_budget = True
     return {}
 
@@ -166,19 +167,24 @@ def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     row = _attempt(batch, result.trigger)
     row.state = CompactionState.APPLIED if result.changed else CompactionState.NOOP
     row.failure = result.reason or row.failure
-    _fill(row, event)
+    attempts.fill(row, event)
     row.save()
     if result.changed and result.revision:
         _apply_result(batch, result, result.revision)
         session.compactions += 1
-        _follow(session, event)
-    totals.read(session, event.after)
+        attempts.name_turn(session, event)
+    _measured(session, event.after)
     session.status = _working(session)
     return {"compaction": row.number}
 
 
 def _working(session: AgentSession) -> Status:
     return Status.STOPPING if session.stop_requested else Status.RUNNING
+
+
+def _measured(session: AgentSession, pressure: Pressure) -> None:
+    totals.read(session, pressure)
+    session.over_budget = session.over_budget and pressure.used > pressure.limit
 
 
 def _became(instruction_id: int, message: Message) -> None:
@@ -189,11 +195,7 @@ def _became(instruction_id: int, message: Message) -> None:
         raise InstructionChanged(
             f"instruction {instruction_id} was edited or withdrawn: poll again"
         )
-    waiting.update(**_taken(), number=message.number)
-
-
-def _taken() -> dict[str, Any]:
-    return {"state": InstructionState.TAKEN, "taken_at": timezone.now()}
+    waiting.update(state=InstructionState.TAKEN, taken_at=timezone.now(), number=message.number)
 
 
 def _turn(event: TurnEnded) -> dict[str, Any]:
@@ -266,36 +268,6 @@ def _change(
 
 
 def _attempt(batch: Batch, trigger: Trigger) -> Compaction:
-    """The row of the one that was queued, else a new one with the next number."""
-    if batch.asked is not None and batch.attempt is None:
-        Instruction.objects.filter(pk=batch.asked).update(**_taken())
-        batch.attempt = Compaction.objects.filter(instruction=batch.asked).first()
     if batch.attempt is None:
-        batch.session.compaction_number += 1
-        batch.attempt = Compaction(
-            session=batch.session,
-            number=batch.session.compaction_number,
-            trigger=trigger,
-            instruction_id=batch.asked,
-        )
+        batch.attempt = attempts.row_of(batch.session, trigger, batch.asked)
     return batch.attempt
-
-
-def _fill(row: Compaction, event: CompactionEnded) -> None:
-    result = event.result
-    before, after = result.breakdowns
-    row.turn, row.seconds = event.turn, event.seconds
-    row.revision = result.revision.number if result.revision else None
-    row.before, row.after = result.before.sizes.bytes, result.after.sizes.bytes
-    row.breakdown_before, row.breakdown_after = totals.plain(before), totals.plain(after)
-    row.used_before, row.used_after = event.pressure.used, event.after.used
-    row.limit, row.unit = event.after.limit, event.after.unit
-    row.stages = [asdict(stage) for stage in result.stages]
-
-
-def _follow(session: AgentSession, event: CompactionEnded) -> None:
-    """The turn before a compaction names it, as the ledger does."""
-    stages = event.result.stages
-    session.stored_turns.filter(number=event.turn).update(
-        action=stages[-1].stage if stages else "", after=event.result.after.sizes.bytes
-    )

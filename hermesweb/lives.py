@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from agentcore.breakdown import Breakdown, Mark, Sizes, total
 from agentcore.compaction.plan import Origin
@@ -24,7 +26,8 @@ CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """A message with what the row knows beside it; `captured` is a tool's whole output."""
+    """A message with what the row knows beside it; `captured` is a tool's whole output; `again`:
+    it is stored already, only a life begins; `at` None is now."""
 
     message: Message
     place: int
@@ -33,6 +36,8 @@ class Birth:
     captured: str | None = None
     origin: Origin | None = None
     stage: str = ""
+    again: bool = False
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +53,21 @@ def appended(message: Message, revision: int, turn: int, captured: str | None = 
 
 
 def store(session: AgentSession, births: Sequence[Birth]) -> None:
-    """The messages with one open life each."""
-    long = [birth.message.wire for birth in births if _is_long(birth.message)]
-    captured = [birth.captured for birth in births if birth.captured is not None]
-    keys = iter(bodies.keep([*long, *captured]))
-    body_of = {birth.message.number: next(keys) for birth in births if _is_long(birth.message)}
-    capture_of = {
-        birth.message.number: next(keys) for birth in births if birth.captured is not None
-    }
-    rows = [_row(session, birth, body_of, capture_of) for birth in births]
-    StoredMessage.objects.bulk_create(rows, batch_size=CHUNK)
+    """The messages that are new, and one open life each."""
+    new = [birth for birth in births if not birth.again]
+    long = [birth.message for birth in new if _is_long(birth.message)]
+    captures = {birth.message.number: birth.captured for birth in new if birth.captured is not None}
+    keys = bodies.keep([*(message.wire for message in long), *captures.values()])
+    body_of = dict(zip((message.number for message in long), keys, strict=False))
+    capture_of = dict(zip(captures, keys[len(long) :], strict=True))
+    rows = StoredMessage.objects.bulk_create(
+        [_row(session, birth, body_of, capture_of) for birth in new], batch_size=CHUNK
+    )
+    ids = {row.number: row.pk for row in rows}
+    again = [birth.message.number for birth in births if birth.again]
+    ids |= dict(session.messages.filter(number__in=again).values_list("number", "pk"))
     Life.objects.bulk_create(
-        [_life(session, birth, row.pk) for birth, row in zip(births, rows, strict=True)],
-        batch_size=CHUNK,
+        [_life(session, birth, ids[birth.message.number]) for birth in births], batch_size=CHUNK
     )
 
 
@@ -182,6 +189,7 @@ def _row(
         kept_bytes=cut.kept if cut else None,
         replaces=message.replaces,
         stands_for=[[run.start, run.stop - 1] for run in message.stands_for],
+        at=birth.at or timezone.now(),
     )
 
 

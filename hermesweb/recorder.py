@@ -7,6 +7,7 @@ row, so that the order of commits is the order of `seq` on every database.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from agentcore.events import Event, EventKind
+from hermesweb import bodies
 from hermesweb.batch import Batch
 from hermesweb.models import AgentSession, SessionEvent
 from hermesweb.shown import shown
@@ -57,6 +59,18 @@ def settle(session_id: str, fence: int, change: Callable[[AgentSession], None]) 
         session = _advance(session_id, 0, fence)
         change(session)
         session.save()
+
+
+def remove(session: AgentSession) -> None:
+    """Delete a session and the bodies that nothing else refers to. Its audit chain stays."""
+    with transaction.atomic():
+        pairs = session.messages.values_list("body_id", "captured_id").iterator()
+        held = [key for key in chain.from_iterable(pairs) if key]
+        session.lives.all().delete()
+        # Without the texts: a long session's need not pass through memory to be deleted.
+        session.messages.only("pk").delete()
+        session.delete()
+        bodies.release(held)
 
 
 def _advance(session_id: str, count: int, fence: int | None = None) -> AgentSession:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from asgiref.sync import async_to_sync
 
-from hermesweb import lease, runner
+from hermesweb import imports, lease, runner
 from hermesweb.celery import app
 from hermesweb.wake import wake
 
@@ -18,3 +18,4 @@ def sweep() -> None:
     """Queue again what lost its worker or its task; safe at any time, and twice at once."""
     for session_id in lease.lost():
         wake(session_id)
+    imports.clear_left_over()

@@ -23,13 +23,12 @@ def weigh(session: AgentSession, sizes: Sizes, sign: int = 1) -> None:
     session.used = max(0, session.used + sign * used[Unit(session.unit)])
 
 
-def read(session: AgentSession, pressure: Pressure) -> None:
+def read(gauge: Gauge, pressure: Pressure) -> None:
     """The one measurement that gauge, list and trigger share."""
-    session.used, session.limit, session.unit = pressure.used, pressure.limit, pressure.unit
-    session.tokens, session.reserve = pressure.tokens, pressure.reserve
-    session.window_tokens = pressure.window.tokens
-    session.window_from = pressure.window.source
-    session.over_budget = session.over_budget and pressure.used > pressure.limit
+    gauge.used, gauge.limit, gauge.unit = pressure.used, pressure.limit, pressure.unit
+    gauge.tokens, gauge.reserve = pressure.tokens, pressure.reserve
+    gauge.window_tokens = pressure.window.tokens
+    gauge.window_from = pressure.window.source
 
 
 def gauge(session: AgentSession) -> dict[str, Any]:

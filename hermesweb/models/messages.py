@@ -4,6 +4,7 @@ import zlib
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from agentcore.breakdown import Mark
 from agentcore.compaction.plan import Fate, Origin
@@ -55,7 +56,7 @@ class StoredMessage(models.Model):
     kept_bytes = models.PositiveBigIntegerField(null=True)
     replaces = models.PositiveIntegerField(null=True)
     stands_for = models.JSONField(default=list)
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField(default=timezone.now)
 
     pinned = models.BooleanField(default=False)
     pin_reason = models.CharField(max_length=NAME_CHARS, blank=True)
@@ -113,7 +114,7 @@ class Revision(models.Model):
     last_number = models.PositiveIntegerField()
     ended = models.PositiveIntegerField()
     begun = models.PositiveIntegerField()
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         constraints = [

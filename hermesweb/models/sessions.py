@@ -124,8 +124,11 @@ class AgentSession(Gauge):
     fence = models.PositiveBigIntegerField(default=0)
     asked_at = models.DateTimeField(null=True)
 
+    # False while an import is being stored: nobody sees it, and the sweep clears what was left.
+    ready = models.BooleanField(default=True)
     source_format = models.CharField(max_length=40, blank=True)
     problems = models.JSONField(default=list)
+    incomplete = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return self.title or self.id

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils import timezone
 
 from agentcore.compaction.result import CompactionState, Failure, Trigger
 from agentcore.events import BreakReason
@@ -31,7 +32,7 @@ class StoredTurn(Gauge):
     seconds = models.FloatField(default=0)
     model = models.CharField(max_length=NAME_CHARS, blank=True)
     profile_version = models.ForeignKey(ProfileVersion, models.PROTECT, null=True)
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "number"], name="turn_number")]
@@ -70,7 +71,7 @@ class Compaction(models.Model):
     usage = models.JSONField(null=True)
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     seconds = models.FloatField(null=True)
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         constraints = [
