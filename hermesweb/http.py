@@ -5,8 +5,8 @@ from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
 
-class Request(HttpRequest):
-    """What a view behind `login_required` is given, for the type checker."""
+class SignedIn(HttpRequest):
+    """What the middlewares and `login_required` made of a request."""
 
     user: User
     htmx: HtmxDetails

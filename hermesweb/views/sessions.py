@@ -8,13 +8,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from hermesweb import access, acts, wall
 from hermesweb.forms import NewSession
-from hermesweb.http import Request
+from hermesweb.http import SignedIn
 
 
 @require_GET
 @never_cache
 @login_required
-def overview(request: Request) -> HttpResponse:
+def overview(request: SignedIn) -> HttpResponse:
     filters = wall.Filters.of(request.GET)
     mine = access.visible(request.user)
     matching = wall.found(mine, filters.q)
@@ -37,7 +37,7 @@ def overview(request: Request) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @login_required
-def new(request: Request) -> HttpResponse:
+def new(request: SignedIn) -> HttpResponse:
     form = NewSession(request.POST or None)
     if form.is_valid():
         try:
