@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from recorded import check_sums, kinds
 
+import agentcore
 from agentcore import transcripts
 from agentcore.errors import TranscriptError
 from agentcore.invariants import legal
