@@ -4,12 +4,37 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from hermesweb.views import health, sessions, sign_in
+from hermesweb.views import compactions, health, messages, session, sessions, sign_in
 from hermesweb.views.theme import theme
 
 urlpatterns = [
     path("", sessions.overview, name="overview"),
     path("sessions/new/", sessions.new, name="new_session"),
+    path("sessions/<str:id>/", session.page, name="session"),
+    path("sessions/<str:id>/live/", session.live, name="session_live"),
+    path("sessions/<str:id>/chart.json", session.chart_json, name="chart"),
+    path("sessions/<str:id>/turns.json", session.turns_json, name="turns_json"),
+    path("sessions/<str:id>/turns.csv", session.turns_csv, name="turns_csv"),
+    path("sessions/<str:id>/stop", session.stop, name="session_stop"),
+    path("sessions/<str:id>/resume", session.resume, name="session_resume"),
+    path("sessions/<str:id>/instructions", session.send, name="instructions"),
+    path(
+        "sessions/<str:id>/instructions/<int:instruction>/withdraw",
+        session.withdraw,
+        name="instruction_withdraw",
+    ),
+    path("sessions/<str:id>/messages/", messages.listing, name="messages"),
+    path("sessions/<str:id>/messages/tail/", messages.tail, name="messages_tail"),
+    path("sessions/<str:id>/messages/<int:number>/", messages.message, name="message"),
+    path("sessions/<str:id>/messages/<int:number>/pin", messages.pin, name="message_pin"),
+    path("sessions/<str:id>/messages/<int:number>/unpin", messages.unpin, name="message_unpin"),
+    path("sessions/<str:id>/compactions", session.compact, name="session_compact"),
+    path("sessions/<str:id>/compactions/<int:number>/", compactions.page, name="compaction"),
+    path(
+        "sessions/<str:id>/compactions/<int:number>/diff.json",
+        compactions.diff_json,
+        name="compaction_diff",
+    ),
     path("accounts/login/", sign_in.password, name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("sign-in/<str:token>/", sign_in.link, name="sign_in_link"),

@@ -1,0 +1,88 @@
+"""The context by turn: what the strip, the chart, the table and the downloads draw."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+from agentcore.compaction.result import CompactionState
+from hermesweb.models import AgentSession, ProfileVersion, StoredTurn
+
+CHART_ROWS = 1_000
+STRIP_ROWS = 300
+TABLE_ROWS = 20
+
+
+def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS) -> dict[str, Any]:
+    """At most `most` rows, oldest first: of neighbours the fullest stands for all. `threshold` is
+    the fraction of the limit at which stage `name` of the profile starts."""
+    first = version.value.stages[0]
+    return {
+        "unit": session.unit,
+        "threshold": first.at,
+        "name": first.strategy.replace("_", " "),
+        "turns": chart_rows(session, most),
+    }
+
+
+def chart_rows(session: AgentSession, most: int) -> list[dict[str, Any]]:
+    turns = session.stored_turns.order_by("number")
+    light = list(turns.values_list("number", "used"))
+    applied = session.stored_compactions.filter(state=CompactionState.APPLIED)
+    peaks = _peaks(light, set(applied.values_list("turn", flat=True)), most)
+    if len(peaks) < len(light):
+        turns = turns.filter(number__in=[number for number, _ in peaks])
+    return [
+        {**_row(turn), "compacted_before": cut} for turn, (_, cut) in zip(turns, peaks, strict=True)
+    ]
+
+
+def turn_facts(turn: StoredTurn) -> dict[str, Any]:
+    """One line of the downloads."""
+    return {
+        "turn": turn.number,
+        "run": turn.run,
+        "requested": f"{turn.requested_revision}.{turn.requested_number}",
+        "ended": f"{turn.ended_revision}.{turn.ended_number}",
+        "bytes": turn.bytes,
+        "chars": turn.chars,
+        "tokens": turn.tokens,
+        "tokens_are": turn.tokens_are,
+        "used": turn.used,
+        "limit": turn.limit,
+        "unit": turn.unit,
+        "pressure": round(turn.pressure, 4),
+        "request_bytes": turn.request_bytes,
+        "stable_prefix": turn.stable_prefix,
+        "break": turn.break_reason or None,
+        "action": turn.action or None,
+        "after": turn.after,
+        "model": turn.model,
+        "at": turn.at.isoformat(),
+    }
+
+
+def _row(turn: StoredTurn) -> dict[str, Any]:
+    return {
+        "turn": turn.number,
+        "bytes": turn.bytes,
+        "used": turn.used,
+        "limit": turn.limit or None,
+        "breakdown": turn.breakdown,
+        "action": turn.action,
+    }
+
+
+def _peaks(
+    light: Sequence[tuple[int, int]], compacted_after: Container[int], most: int
+) -> list[tuple[int, bool]]:
+    """The fullest turn of each bin, and whether the list was compacted before one of the bin."""
+    size = max(1, -(-len(light) // most))
+    bins = [light[start : start + size] for start in range(0, len(light), size)]
+    return [
+        (
+            max(part, key=lambda turn: turn[1])[0],
+            any(number - 1 in compacted_after for number, _ in part),
+        )
+        for part in bins
+    ]

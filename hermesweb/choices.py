@@ -1,0 +1,63 @@
+"""What an address says of which rows to show, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from agentcore.breakdown import Category
+from agentcore.compaction.plan import Fate, Origin
+from hermesweb.listing import Choice, Order, View
+
+MOST_DIGITS = 18
+
+
+class KeyField(forms.RegexField):
+    """`PLACE.NUMBER` as two numbers."""
+
+    def __init__(self) -> None:
+        pattern = rf"^\d{{1,{MOST_DIGITS}}}\.\d{{1,9}}$"
+        super().__init__(pattern, required=False, error_messages={"invalid": "not PLACE.NUMBER"})
+
+    def clean(self, value: Any) -> tuple[int, int] | None:
+        text = super().clean(value)
+        if not text:
+            return None
+        place, number = text.split(".")
+        return int(place), int(number)
+
+
+class MessageChoice(forms.Form):
+    view = forms.ChoiceField(choices=[(one, one) for one in View], required=False)
+    order = forms.ChoiceField(choices=[(one, one) for one in Order], required=False)
+    category = forms.ChoiceField(choices=[(one, one) for one in Category], required=False)
+    q = forms.CharField(max_length=200, required=False)
+    before = KeyField()
+    after = KeyField()
+
+    @property
+    def choice(self) -> Choice:
+        """Only once the form is valid."""
+        chosen = self.cleaned_data
+        return Choice(
+            view=View(chosen["view"] or View.MODEL),
+            order=Order(chosen["order"] or Order.IN_ORDER),
+            category=chosen["category"],
+            q=chosen["q"],
+            before=chosen["before"],
+            after=chosen["after"],
+        )
+
+
+class DiffChoice(forms.Form):
+    """`fate`: only rows of this fate or origin; `start`: the first row; `open`: nothing folded."""
+
+    fate = forms.ChoiceField(choices=[(one, one) for one in (*Fate, *Origin)], required=False)
+    start = forms.IntegerField(min_value=0, max_value=10**9, required=False)
+    open = forms.BooleanField(required=False)
+
+
+def problems(form: forms.Form) -> str:
+    """What is wrong with an address, by name."""
+    return "; ".join(f"{name}: {' '.join(map(str, texts))}" for name, texts in form.errors.items())

@@ -1,0 +1,255 @@
+"""A page of a session's messages: constant size, by keys, no bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import F, Q, QuerySet
+
+from agentcore.breakdown import Category
+from agentcore.compaction.plan import Fate
+from hermesweb.models import AgentSession, Compaction, Life, StoredMessage
+
+PAGE_ROWS = 50
+
+
+class View(StrEnum):
+    """What the model sees, or all that was ever said."""
+
+    MODEL = "model"
+    ALL = "all"
+
+
+class Order(StrEnum):
+    IN_ORDER = "in_order"
+    LARGEST = "largest"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which rows. `before` and `after` are keys (place or bytes, number) of rows beside the page;
+    without them it is the newest page, or the one with the largest."""
+
+    view: View = View.MODEL
+    order: Order = Order.IN_ORDER
+    category: str = ""
+    q: str = ""
+    before: tuple[int, int] | None = None
+    after: tuple[int, int] | None = None
+
+    @property
+    def query(self) -> str:
+        """Its part of an address; what is as usual is left out."""
+        parts = {
+            "view": self.view if self.view is not View.MODEL else "",
+            "order": self.order if self.order is not Order.IN_ORDER else "",
+            "category": self.category,
+            "q": self.q,
+            "before": _key_text(self.before),
+            "after": _key_text(self.after),
+        }
+        return urlencode({name: value for name, value in parts.items() if value})
+
+    def at(self, **beside: Any) -> Choice:
+        return replace(self, **{"before": None, "after": None, **beside})
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.category or self.q)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`bar` in percent of the largest row of the page; `share` of the list, None for what left it;
+    `fate` of the last life that ended, empty while one is open; `cut_before` stands above it."""
+
+    message: StoredMessage
+    key: tuple[int, int]
+    category: str
+    bar: float
+    share: float | None
+    age: int
+    fate: str = ""
+    cut_before: Compaction | None = None
+
+    @property
+    def alive(self) -> bool:
+        return not self.fate
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A way to show the list, beside the one `now` chosen."""
+
+    label: str
+    choice: Choice
+    now: Choice
+
+    @property
+    def current(self) -> bool:
+        return (self.choice.view, self.choice.order) == (self.now.view, self.now.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    choice: Choice
+    lines: list[Line]
+    earlier: Choice | None
+    later: Choice | None
+
+    @property
+    def follows(self) -> bool:
+        """Whether what is born now belongs at its end."""
+        return self.later is None and self.choice.order is Order.IN_ORDER
+
+    @property
+    def tail(self) -> Choice:
+        return self.choice.at(after=self.lines[-1].key if self.lines else self.choice.after)
+
+    @property
+    def newest(self) -> Choice:
+        return self.choice.at()
+
+    @property
+    def views(self) -> list[Option]:
+        return [
+            Option("What the model sees", self.choice.at(view=View.MODEL), self.choice),
+            Option("Full transcript", self.choice.at(view=View.ALL), self.choice),
+        ]
+
+    @property
+    def orders(self) -> list[Option]:
+        return [
+            Option("In order", self.choice.at(order=Order.IN_ORDER), self.choice),
+            Option("Largest", self.choice.at(order=Order.LARGEST), self.choice),
+        ]
+
+    @property
+    def categories(self) -> list[Category]:
+        return list(Category)
+
+
+def page(session: AgentSession, choice: Choice) -> Page:
+    """Four queries at most, whatever the length of the session."""
+    rows, more_before, more_after = _window(_source(session, choice), choice)
+    lines = _lines(session, rows, choice)
+    return Page(
+        choice=choice,
+        lines=lines,
+        earlier=choice.at(before=lines[0].key) if lines and more_before else None,
+        later=choice.at(after=lines[-1].key) if lines and more_after else None,
+    )
+
+
+def line_of(session: AgentSession, number: int) -> Line | None:
+    """One row by itself, its bar against itself."""
+    message = _light(session.messages.all()).filter(number=number).first()
+    if message is None:
+        return None
+    return _with_fates(session, [_line(session, (message.number, number), message, message.bytes)])[
+        0
+    ]
+
+
+def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
+    """Rows with their `key`, in no order yet."""
+    messages = _light(session.messages.all())
+    if choice.view is View.MODEL:
+        messages = messages.filter(lives__to_revision=None).annotate(place=F("lives__place"))
+    else:
+        messages = messages.annotate(place=F("number"))
+    if choice.category:
+        messages = messages.filter(categories__has_key=choice.category)
+    if choice.q:
+        messages = messages.filter(Q(preview__icontains=choice.q) | Q(tool__icontains=choice.q))
+    return messages
+
+
+def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
+    return messages.defer("wire")
+
+
+def _window(
+    rows: QuerySet[StoredMessage], choice: Choice
+) -> tuple[list[StoredMessage], bool, bool]:
+    """The rows of the page in its order, and whether there are more on either side."""
+    largest_first = choice.order is Order.LARGEST
+    field = "bytes" if largest_first else "place"
+    # Ascending keys where the page starts after something or at the largest; else from the end.
+    forward = choice.after is not None or (largest_first and choice.before is None)
+    descending = largest_first == forward
+    sign = "-" if descending else ""
+    if key := choice.after or choice.before:
+        rows = rows.filter(_beyond(field, key, "lt" if descending else "gt"))
+    found = list(rows.order_by(f"{sign}{field}", f"{sign}number")[: PAGE_ROWS + 1])
+    more = len(found) > PAGE_ROWS
+    found = found[:PAGE_ROWS] if forward else found[:PAGE_ROWS][::-1]
+    if forward:
+        return found, choice.after is not None, more
+    return found, more, choice.before is not None
+
+
+def _beyond(field: str, key: tuple[int, int], sign: str) -> Q:
+    first, number = key
+    return Q(**{f"{field}__{sign}": first}) | Q(**{field: first, f"number__{sign}": number})
+
+
+def _lines(session: AgentSession, rows: Sequence[Any], choice: Choice) -> list[Line]:
+    largest = max((row.bytes for row in rows), default=0)
+    by_size = choice.order is Order.LARGEST
+    lines = [
+        _line(session, (row.bytes if by_size else row.place, row.number), row, largest)
+        for row in rows
+    ]
+    if choice.view is View.MODEL:
+        return lines
+    lines = _with_fates(session, lines)
+    return lines if by_size or choice.is_filtered else _with_cuts(session, lines)
+
+
+def _line(
+    session: AgentSession, key: tuple[int, int], message: StoredMessage, largest: int
+) -> Line:
+    return Line(
+        message=message,
+        key=key,
+        category=max(message.categories, key=message.categories.get, default="user"),
+        bar=100.0 * message.bytes / largest if largest else 0.0,
+        share=message.bytes / session.bytes if session.bytes else None,
+        age=session.turns - message.turn,
+    )
+
+
+def _with_fates(session: AgentSession, lines: Sequence[Line]) -> list[Line]:
+    numbers = [line.message.number for line in lines]
+    lives = Life.objects.filter(session=session, number__in=numbers).order_by("from_revision")
+    fates: dict[int, str] = {}
+    for number, end, fate in lives.values_list("number", "to_revision", "fate"):
+        fates[number] = "" if end is None else fate or Fate.DROPPED
+    return [
+        replace(line, fate=fate, share=None if fate else line.share)
+        for line in lines
+        for fate in [fates.get(line.message.number, "")]
+    ]
+
+
+def _with_cuts(session: AgentSession, lines: Sequence[Line]) -> list[Line]:
+    """Each compaction above the first message that it bore."""
+    if not lines:
+        return []
+    span = (lines[0].message.number, lines[-1].message.number)
+    changes = session.revisions.filter(last_number__range=span).values_list(
+        "number", "last_number", "begun"
+    )
+    born = {number: last - begun + 1 for number, last, begun in changes}
+    compactions: Iterable[Compaction] = session.stored_compactions.filter(revision__in=born)
+    above = {born[cut.revision]: cut for cut in compactions if cut.revision is not None}
+    return [replace(line, cut_before=above.get(line.message.number)) for line in lines]
+
+
+def _key_text(key: tuple[int, int] | None) -> str:
+    return f"{key[0]}.{key[1]}" if key else ""

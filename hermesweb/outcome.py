@@ -1,0 +1,155 @@
+"""What a compaction came to, as its page says it. Nothing is worked out that was not stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agentcore.breakdown import Category
+from agentcore.compaction.result import CompactionState, Failure
+from agentcore.events import EventKind
+from agentcore.pressure import Unit
+from agentcore.profile import Stage as ProfileStage
+from hermesweb.models import AgentSession, Compaction
+
+WHY_NOT: Mapping[str, str] = {
+    Failure.NOTHING_TO_COMPACT: "nothing in the list could leave or shrink",
+    Failure.DID_NOT_SHRINK: "the result would not have been smaller",
+    Failure.INVARIANT: "the result would have broken a rule, so it was rolled back",
+    Failure.EMPTY: "the summary came back empty",
+    Failure.TOOL_CALL: "the model called a tool instead of writing a summary",
+    Failure.REFUSAL: "the model refused to write a summary",
+    Failure.HEADINGS: "the summary lacked its headings",
+    Failure.TOO_LONG: "the summary was too long",
+    Failure.ERROR: "asking for the summary failed",
+    Failure.TIMEOUT: "the summary took too long",
+    Failure.BREAKER_OPEN: "summaries failed too often lately, so none was asked for",
+    Failure.ABORTED: "a hook ended it",
+    Failure.CANCELLED: "it was withdrawn",
+    Failure.STALE: "the list changed meanwhile",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A category before and after, in bytes; `x_*` in percent of the largest."""
+
+    category: str
+    before: int
+    after: int
+    x_before: float
+    x_after: float
+
+    @property
+    def change(self) -> int:
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Bytes left after a stage; `x` and `width` of what it freed in percent of the bar."""
+
+    name: str
+    left: int
+    freed: int
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    headline: str
+    why: str
+    freed: int | None
+    share: float | None
+    inequality: str
+    parts: list[Part]
+    stages: list[Stage]
+
+    @property
+    def grew(self) -> bool:
+        return self.freed is not None and self.freed < 0
+
+    @property
+    def grown(self) -> int:
+        return -(self.freed or 0)
+
+
+def outcome(session: AgentSession, row: Compaction) -> Outcome:
+    freed = None
+    if row.revision is not None and row.before is not None and row.after is not None:
+        freed = row.before - row.after
+    return Outcome(
+        headline=_headline(row),
+        why=WHY_NOT.get(row.failure, row.failure.replace("_", " ")),
+        freed=freed,
+        share=freed / row.before if freed is not None and row.before else None,
+        inequality=_inequality(session, row),
+        parts=_parts(row.breakdown_before, row.breakdown_after) if freed is not None else [],
+        stages=_stages(row) if freed is not None else [],
+    )
+
+
+def _headline(row: Compaction) -> str:
+    return {
+        CompactionState.QUEUED: "waits for the next safe border",
+        CompactionState.RUNNING: "is running",
+        CompactionState.NOOP: "changed nothing",
+        CompactionState.FAILED: "failed; the list is as it was",
+        CompactionState.UNDONE: "was undone",
+        CompactionState.APPLIED: "",
+    }[CompactionState(row.state)]
+
+
+def _inequality(session: AgentSession, row: Compaction) -> str:
+    """The pressure that was measured against the threshold then in force, in the limit's unit."""
+    if row.used_before is None or not row.limit:
+        return ""
+    unit = "tok" if row.unit == Unit.TOKENS else row.unit
+    stage = _stage(session, row)
+    if stage is None:
+        share = row.used_before / row.limit
+        return f"{row.used_before:,} of {row.limit:,} {unit}, {share:.1%}"
+    at = round(stage.at * row.limit)
+    reached = row.used_before > at if stage.above else row.used_before >= at
+    sign = (">" if stage.above else "≥") if reached else ("≤" if stage.above else "<")
+    return f"{row.used_before:,} {sign} {at:,} {unit}, {stage.at:.0%} of {row.limit:,}"
+
+
+def _stage(session: AgentSession, row: Compaction) -> ProfileStage | None:
+    """The stage that ran, under the profile of that moment; None where that cannot be said."""
+    changes = session.events.filter(kind=EventKind.PROFILE_CHANGED, at__gt=row.at)
+    if not row.stages or changes.exists():
+        return None
+    versions = session.profile_version.profile.versions.filter(at__lte=row.at)
+    then = versions.order_by("number").last() if session.profile else session.profile_version
+    stages = then.value.stages if then is not None else ()
+    return next((one for one in stages if one.strategy == row.stages[0]["stage"]), None)
+
+
+def _parts(before: Mapping[str, int], after: Mapping[str, int]) -> list[Part]:
+    largest = max([*before.values(), *after.values(), 1])
+    parts = [
+        Part(
+            category,
+            before.get(category, 0),
+            after.get(category, 0),
+            100.0 * before.get(category, 0) / largest,
+            100.0 * after.get(category, 0) / largest,
+        )
+        for category in Category
+        if category in before or category in after
+    ]
+    return sorted(parts, key=lambda part: -max(part.before, part.after))
+
+
+def _stages(row: Compaction) -> list[Stage]:
+    left, stages = row.before or 0, []
+    whole = max(left, 1)
+    for stage in row.stages:
+        freed = stage["freed"]
+        left -= freed
+        stages.append(
+            Stage(stage["stage"], left, freed, 100.0 * left / whole, 100.0 * max(freed, 0) / whole)
+        )
+    return stages

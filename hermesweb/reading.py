@@ -1,0 +1,125 @@
+"""What the session page says of the next request: how full, what fills it, what comes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from agentcore.breakdown import Category
+from agentcore.events import RunEnd
+from agentcore.profile import Automatic
+from hermesweb import acts, lease
+from hermesweb.forecast import PACE_TURNS, pace, turns_to_compaction
+from hermesweb.gauge import Gauge, Tick, gauge_of, shares
+from hermesweb.models import AgentSession, ProfileVersion, SessionKind, Status
+
+# Further ahead than this a forecast from a few turns says nothing.
+FARTHEST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`pace` is what a turn added lately, in the limit's unit; `turns_left` None where it cannot
+    be said; `uncounted` are bytes of tool schemas that the profile leaves out of the pressure."""
+
+    gauge: Gauge
+    shares: list[tuple[str, int, float]]
+    pace: float | None
+    turns_left: int | None
+    automatic: bool
+    pinned: int
+    uncounted: int
+
+    @property
+    def next(self) -> Tick | None:
+        return self.gauge.next_tick
+
+    @property
+    def passed(self) -> Tick | None:
+        """The highest threshold that is reached."""
+        reached = [tick for tick in self.gauge.ticks if self.gauge.used >= tick.value]
+        return reached[-1] if reached else None
+
+    @property
+    def growth(self) -> int | None:
+        """The pace in whole units, where the list grows."""
+        return round(self.pace) if self.pace and self.pace > 0 else None
+
+    @property
+    def left(self) -> int | None:
+        return self.next.value - self.gauge.used if self.next else None
+
+
+def read(session: AgentSession, version: ProfileVersion) -> Reading:
+    profile = version.value
+    parts = dict(session.breakdown)
+    uncounted = 0 if profile.counts_schemas else parts.pop(Category.TOOL_SCHEMAS, 0)
+    pins = session.messages.filter(pinned=True, lives__to_revision=None).distinct()
+    pinned = list(pins.values_list("categories", flat=True))
+    gauge = gauge_of(
+        session,
+        version,
+        pinned=sum((Counter(part) for part in pinned), Counter()),
+        floor=_floor(session, sum(parts.values()), uncounted),
+        breakdown=parts,
+    )
+    used = _used_since_compaction(session)
+    automatic = _is_automatic(session, version)
+    return Reading(
+        gauge=gauge,
+        shares=shares(gauge.segments),
+        pace=pace(used),
+        turns_left=_turns_left(used, gauge) if automatic else None,
+        automatic=automatic,
+        pinned=len(pinned),
+        uncounted=uncounted,
+    )
+
+
+def in_force(session: AgentSession) -> ProfileVersion:
+    """The version that the next turn uses: the newest of a followed profile."""
+    return session.profile.current if session.profile else session.profile_version
+
+
+def can_stop(session: AgentSession) -> bool:
+    return session.status in (*lease.AT_WORK, Status.QUEUED) and not session.stop_requested
+
+
+def can_steer(session: AgentSession) -> bool:
+    """Whether instructions and compactions are taken at all."""
+    return session.kind == SessionKind.RUN and session.status != Status.ARCHIVED
+
+
+def can_resume(session: AgentSession) -> bool:
+    if not can_steer(session) or session.status in (*lease.AT_WORK, Status.QUEUED):
+        return False
+    unfinished = session.run_open or session.run_end not in ("", RunEnd.ANSWERED)
+    return unfinished or session.hold or session.thrash
+
+
+def _floor(session: AgentSession, counted: int, uncounted: int) -> int | None:
+    """What no compaction can free, in the limit's unit, by its share of the bytes."""
+    if not counted:
+        return None
+    return round(session.used * (acts.floor(session) - uncounted) / counted)
+
+
+def _used_since_compaction(session: AgentSession) -> list[int]:
+    """Oldest first, while the list only grew and the scale was the same."""
+    turns = session.stored_turns.filter(
+        ended_revision=session.revision, unit=session.unit, limit=session.limit
+    )
+    newest = turns.order_by("-number").values_list("used", flat=True)[:PACE_TURNS]
+    return list(newest)[::-1]
+
+
+def _is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
+    chosen = session.automatic or version.value.automatic
+    return chosen == Automatic.ON and not session.hold and session.kind == SessionKind.RUN
+
+
+def _turns_left(used: list[int], gauge: Gauge) -> int | None:
+    if not gauge.next_tick:
+        return None
+    turns = turns_to_compaction(used, gauge.next_tick.value)
+    return turns if turns is not None and 0 < turns <= FARTHEST else None

@@ -1,0 +1,68 @@
+"""How a view answers an act: with fragments to htmx, else with a note on the page it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django_htmx.http import reswap, retarget
+
+from hermesweb import acts
+from hermesweb.http import SignedIn
+from hermesweb.models import AgentSession
+from hermesweb.reading import can_resume, can_steer, can_stop, in_force, read
+
+QUEUE_ROWS = 20
+
+
+def answer(
+    request: SignedIn,
+    session: AgentSession,
+    do: Callable[[], object],
+    *,
+    said: str = "",
+    parts: Callable[[], str] = str,
+) -> HttpResponse:
+    """Do an act and answer: `parts` are further fragments for htmx, `said` is what the reloaded
+    page tells."""
+    try:
+        do()
+    except acts.Refused as refusal:
+        return _refused(request, session, str(refusal), 409)
+    except acts.Invalid as problem:
+        return _refused(request, session, str(problem), 400)
+    if not request.htmx:
+        if said:
+            messages.success(request, said)
+        return redirect("session", session.pk)
+    response = render(request, "session/_live.html", live_context(session))
+    response.write(parts())
+    return response
+
+
+def live_context(session: AgentSession) -> dict[str, Any]:
+    """What changes on the session page while it is looked at."""
+    version = in_force(session)
+    queue = session.instructions.filter(state="queued").order_by("id").select_related("by")
+    last = session.stored_compactions.filter(revision__isnull=False).order_by("-number").first()
+    return {
+        "session": session,
+        "version": version,
+        "reading": read(session, version),
+        "can_stop": can_stop(session),
+        "can_steer": can_steer(session),
+        "can_resume": can_resume(session),
+        "queue": queue[:QUEUE_ROWS],
+        "last_compaction": last,
+    }
+
+
+def _refused(request: SignedIn, session: AgentSession, text: str, status: int) -> HttpResponse:
+    if not request.htmx:
+        messages.error(request, text)
+        return redirect("session", session.pk)
+    response = render(request, "session/_refusal.html", {"text": text}, status=status)
+    return reswap(retarget(response, "#notice"), "innerHTML")

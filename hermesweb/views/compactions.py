@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from agentcore import diff
+from hermesweb import diffs
+from hermesweb.access import session_or_404
+from hermesweb.choices import DiffChoice, problems
+from hermesweb.http import SignedIn
+from hermesweb.models import AgentSession, Compaction
+from hermesweb.outcome import outcome
+
+
+@require_GET
+@login_required
+def page(request: SignedIn, id: str, number: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    compaction = _compaction(session, number)
+    form = DiffChoice(request.GET)
+    if not form.is_valid():
+        return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
+    chosen = form.cleaned_data
+    rows = diffs.rows_of(session, compaction)
+    context = {
+        "section": "sessions",
+        "session": session,
+        "compaction": compaction,
+        "fate": chosen["fate"],
+        "start": chosen["start"] or 0,
+        "totals": diff.totals(rows),
+        "counts": list(diffs.counts(rows).items()),
+        "shown": diffs.shown(
+            session,
+            rows,
+            fate=chosen["fate"],
+            start=chosen["start"] or 0,
+            unfolded=chosen["open"],
+        ),
+    }
+    if request.htmx:
+        return render(request, "session/_diff.html", context)
+    neighbours = session.stored_compactions.exclude(number=number)
+    context |= {
+        "outcome": outcome(session, compaction),
+        "earlier": neighbours.filter(number__lt=number).order_by("-number").first(),
+        "later": neighbours.filter(number__gt=number).order_by("number").first(),
+    }
+    return render(request, "session/compaction.html", context)
+
+
+@require_GET
+@login_required
+def diff_json(request: SignedIn, id: str, number: int) -> JsonResponse:
+    session = session_or_404(request.user, id)
+    rows = diffs.rows_of(session, _compaction(session, number))
+    return JsonResponse({"rows": [row.facts for row in rows], **diff.totals(rows)})
+
+
+def _compaction(session: AgentSession, number: int) -> Compaction:
+    found = session.stored_compactions.select_related("by").filter(number=number).first()
+    if found is None:
+        raise Http404(f"there is no compaction {number}")
+    return found

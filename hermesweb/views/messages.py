@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from hermesweb import acts
+from hermesweb.access import session_or_404
+from hermesweb.choices import MessageChoice, problems
+from hermesweb.content import Form, content
+from hermesweb.http import SignedIn
+from hermesweb.listing import line_of
+from hermesweb.listing import page as page_of
+from hermesweb.models import AgentSession, StoredMessage
+from hermesweb.views.answers import answer
+
+
+@require_GET
+@login_required
+def listing(request: SignedIn, id: str) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    form = MessageChoice(request.GET)
+    if not form.is_valid():
+        return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
+    if not request.htmx:
+        return redirect(f"{reverse('session', args=[session.pk])}?{form.choice.query}#messages")
+    context = {"session": session, "page": page_of(session, form.choice)}
+    return render(request, "session/_messages.html", context)
+
+
+@require_GET
+@login_required
+def tail(request: SignedIn, id: str) -> HttpResponse:
+    """Rows born since the last one shown, and where to ask next."""
+    session = session_or_404(request.user, id)
+    form = MessageChoice(request.GET)
+    if not form.is_valid():
+        return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
+    if not request.htmx:
+        return redirect(f"{reverse('session', args=[session.pk])}#messages")
+    context = {"session": session, "page": page_of(session, form.choice), "fresh": True}
+    return render(request, "session/_tail.html", context)
+
+
+@require_GET
+@login_required
+def message(request: SignedIn, id: str, number: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    found = _message(session, number)
+    line = line_of(session, number)
+    shown = content(found, Form.of(request.GET.get("form", "")), _offset(request))
+    context = {
+        "section": "sessions",
+        "session": session,
+        "message": found,
+        "line": line,
+        "content": shown,
+        "forms": list(Form),
+    }
+    name = "session/_message.html" if request.htmx else "session/message.html"
+    return render(request, name, context)
+
+
+@require_POST
+@login_required
+def pin(request: SignedIn, id: str, number: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    return answer(
+        request,
+        session,
+        lambda: acts.pin(
+            request.user, _has(session, number), [number], reason=request.POST.get("reason", "")
+        ),
+        said=f"Message {number} is pinned: every compaction keeps it.",
+        parts=lambda: _pin(request, session, number),
+    )
+
+
+@require_POST
+@login_required
+def unpin(request: SignedIn, id: str, number: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    return answer(
+        request,
+        session,
+        lambda: acts.unpin(request.user, _has(session, number), [number]),
+        said=f"Message {number} is no longer pinned.",
+        parts=lambda: _pin(request, session, number),
+    )
+
+
+def _message(session: AgentSession, number: int) -> StoredMessage:
+    messages = session.messages.select_related("body", "captured", "pinned_by")
+    found = messages.filter(number=number).first()
+    if found is None:
+        raise Http404(f"there is no message {number}")
+    return found
+
+
+def _has(session: AgentSession, number: int) -> AgentSession:
+    if not session.messages.filter(number=number).exists():
+        raise Http404(f"there is no message {number}")
+    return session
+
+
+def _offset(request: SignedIn) -> int:
+    text = request.GET.get("offset", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+
+
+def _pin(request: SignedIn, session: AgentSession, number: int) -> str:
+    context = {"session": session, "message": session.messages.defer("wire").get(number=number)}
+    return render_to_string("session/_pin_part.html", context, request)

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from django.contrib.auth.decorators import login_required
+from django.http import (
+    HttpResponse,
+    HttpResponseBadRequest,
+    JsonResponse,
+    StreamingHttpResponse,
+)
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_GET, require_POST
+
+from agentcore.pressure import Usage
+from hermesweb import acts
+from hermesweb.access import session_or_404
+from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, turn_facts
+from hermesweb.choices import MessageChoice, problems
+from hermesweb.http import SignedIn
+from hermesweb.listing import page as page_of
+from hermesweb.models import AgentSession, StoredTurn
+from hermesweb.reading import in_force
+from hermesweb.views.answers import answer, live_context
+
+
+@require_GET
+@login_required
+def page(request: SignedIn, id: str) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    form = MessageChoice(request.GET)
+    if not form.is_valid():
+        return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
+    context = live_context(session)
+    turns = list(session.stored_turns.order_by("-number")[: TABLE_ROWS + 1])
+    context |= {
+        "section": "sessions",
+        "page": page_of(session, form.choice),
+        "chart": chart(session, context["version"], STRIP_ROWS),
+        "turns": _with_change(turns)[:TABLE_ROWS],
+    }
+    return render(request, "session/page.html", context)
+
+
+@require_GET
+@login_required
+def live(request: SignedIn, id: str) -> HttpResponse:
+    """The fragments that news changes; without htmx, the page they are parts of."""
+    session = session_or_404(request.user, id)
+    if not request.htmx:
+        return redirect("session", session.pk)
+    return render(request, "session/_live.html", live_context(session))
+
+
+@require_GET
+@login_required
+def chart_json(request: SignedIn, id: str) -> JsonResponse:
+    session = session_or_404(request.user, id)
+    return JsonResponse(chart(session, in_force(session)))
+
+
+@require_GET
+@login_required
+def turns_json(request: SignedIn, id: str) -> JsonResponse:
+    session = session_or_404(request.user, id)
+    return JsonResponse({"items": [turn_facts(turn) for turn in _turns(session)]})
+
+
+@require_GET
+@login_required
+def turns_csv(request: SignedIn, id: str) -> StreamingHttpResponse:
+    session = session_or_404(request.user, id)
+    name = f"turns-{session.pk}.csv"
+    return StreamingHttpResponse(
+        _csv(turn_facts(turn) for turn in _turns(session)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+@require_POST
+@login_required
+def send(request: SignedIn, id: str) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    text = request.POST.get("text", "")
+    return answer(
+        request,
+        session,
+        lambda: acts.send(request.user, session, text),
+        said="Your instruction is queued: it is read at the next border.",
+        parts=lambda: render_to_string("session/_sent.html", {"session": session}, request),
+    )
+
+
+@require_POST
+@login_required
+def withdraw(request: SignedIn, id: str, instruction: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    return answer(
+        request,
+        session,
+        lambda: acts.withdraw(request.user, session, instruction),
+        said="The instruction is withdrawn.",
+    )
+
+
+@require_POST
+@login_required
+def stop(request: SignedIn, id: str) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    return answer(
+        request, session, lambda: acts.stop(request.user, session), said="Stop is asked for."
+    )
+
+
+@require_POST
+@login_required
+def resume(request: SignedIn, id: str) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    return answer(
+        request, session, lambda: acts.resume(request.user, session), said="The run goes on."
+    )
+
+
+@require_POST
+@login_required
+def compact(request: SignedIn, id: str) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    return answer(
+        request,
+        session,
+        lambda: acts.compact_now(request.user, session),
+        said="A compaction is queued: it is made at the next safe border.",
+    )
+
+
+def _turns(session: AgentSession) -> Iterator[StoredTurn]:
+    return session.stored_turns.order_by("number").iterator()
+
+
+def _with_change(turns: list[StoredTurn]) -> list[tuple[StoredTurn, int | None, int | None]]:
+    """Newest first, each with what it added (None where the scale was another) and the tokens of
+    its prompt as the provider counted them."""
+    return [
+        (turn, turn.used - old.used if old and old.unit == turn.unit else None, _prompt(turn))
+        for turn, old in zip_longest(turns, turns[1:])
+    ]
+
+
+def _prompt(turn: StoredTurn) -> int | None:
+    return Usage(**turn.usage).prompt if turn.usage else None
+
+
+def _csv(rows: Iterable[dict[str, object]]) -> Iterator[str]:
+    writer = csv.writer(_Echo())
+    for place, row in enumerate(rows):
+        if place == 0:
+            yield writer.writerow(row)
+        yield writer.writerow([_cell(value) for value in row.values()])
+
+
+def _cell(value: object) -> object:
+    """Text that a spreadsheet would take for a formula is marked as text."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+
+
+class _Echo:
+    """A file that hands back what is written: csv then yields a line at a time."""
+
+    def write(self, line: str) -> str:
+        return line
