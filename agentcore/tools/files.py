@@ -22,24 +22,19 @@ FRAME_BYTES = 300
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Lines of a file from line `first` on, and how many lines the file has."""
+    """Lines of a file from line `first` on; lines, bytes and line ends are those of the file."""
 
     data: bytes
     first: int
     total: int
     size: int
+    has_crlf: bool
 
 
 async def read_file(
     workspace: Workspace, path: str, *, offset: int | None = None, limit: int | None = None
 ) -> ToolResult:
     return await asyncio.to_thread(_read, workspace, path, offset=offset, limit=limit)
-
-
-def has_crlf(data: bytes) -> bool:
-    """Whether every line ends in CR LF."""
-    ends = data.count(b"\n")
-    return ends > 0 and data.count(b"\r\n") == ends
 
 
 READ_FILE = FunctionTool(
@@ -79,7 +74,8 @@ def _read(workspace: Workspace, path: str, *, offset: int | None, limit: int | N
 
 def _scan(file: BinaryIO, path: str, *, wanted: range, limits: Limits) -> _Span:
     """The wanted lines, in one pass that holds little more than them. Refuses binary files."""
-    kept, number, size, ended = bytearray(), 1, 0, True
+    kept, last = bytearray(), b"\n"
+    number, size, crlf = 1, 0, 0
     while chunk := file.read(CHUNK):
         if (nul := chunk.find(b"\0")) >= 0:
             raise ToolError(f"{path} is binary (a NUL byte at offset {size + nul}), not text")
@@ -94,13 +90,15 @@ def _scan(file: BinaryIO, path: str, *, wanted: range, limits: Limits) -> _Span:
             )
         number += newlines
         size += len(chunk)
-        ended = chunk.endswith(b"\n")
-    return _Span(bytes(kept), wanted.start, number - 1 if ended else number, size)
+        crlf += (last + chunk).count(b"\r\n")
+        last = chunk[-1:]
+    total = number - (last == b"\n")
+    return _Span(bytes(kept), wanted.start, total, size, has_crlf=0 < crlf == number - 1)
 
 
 def _lines_shown(span: _Span, path: str, result_bytes: int) -> ToolResult:
     """As many of the lines as one result holds; the others are kept in `captured`."""
-    whole, note = _decoded(span.data)
+    whole, note = _decoded(span)
     lines = list(StringIO(whole, newline="\n"))
     room = result_bytes - byte_length(path) - FRAME_BYTES
     fitting = _fitting(lines, room) if result_bytes else len(lines)
@@ -112,15 +110,15 @@ def _lines_shown(span: _Span, path: str, result_bytes: int) -> ToolResult:
     return ToolResult(_framed(shown, span, path, note), captured=_framed(lines, span, path, note))
 
 
-def _decoded(data: bytes) -> tuple[str, str]:
+def _decoded(span: _Span) -> tuple[str, str]:
     """The text and what the reader must know of how it was made."""
     note = ""
     try:
-        whole = data.decode()
+        whole = span.data.decode()
     except UnicodeDecodeError:
-        whole = data.decode(errors="replace")
+        whole = span.data.decode(errors="replace")
         note = "; bytes that are not UTF-8 are shown as U+FFFD"
-    if has_crlf(data):
+    if span.has_crlf:
         whole = whole.replace("\r\n", "\n")
         note += "; line ends are CRLF, shown as LF"
     return whole, note

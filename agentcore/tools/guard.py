@@ -148,14 +148,20 @@ def _become(command: list[str], folder: int, *, memory: int, guard: int) -> NoRe
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if memory:
-            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        _limit_memory(memory)
         os.fchdir(folder)
         os.execvp(command[0], command)
     except (OSError, ValueError, OverflowError) as error:
         os.write(2, f"cannot start {command[0]}: {error}\n".encode())
     finally:
         os._exit(CANNOT_START)
+
+
+def _limit_memory(most: int) -> None:
+    """Only data counts: some runtimes reserve far more address space than they use."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if most and (hard == resource.RLIM_INFINITY or most < hard):
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def _close_streams() -> None:

@@ -61,12 +61,12 @@ class Guarded:
             self._control.shutdown(socket.SHUT_WR)
 
     async def wait(self) -> Ended:
-        """Raises ToolError when the guard itself was killed."""
+        """Raises ToolError when the guard itself was killed or failed."""
         await self._process.wait()
         await asyncio.wait([drain.ended for drain in self._drains], timeout=DRAIN_SECONDS)
         report = self._control.recv(64).decode().split()
         if len(report) != 3:
-            raise ToolError("the command's guard was killed; what it started may still run")
+            raise ToolError("the command's guard ended early; what it started may still run")
         return Ended(int(report[0]), int(report[1]), report[2])
 
 

@@ -13,7 +13,6 @@ from secrets import token_hex
 from agentcore.errors import ToolError
 from agentcore.tools.arguments import PATH, FunctionTool, schema, text
 from agentcore.tools.base import ToolResult, Workspace, counted
-from agentcore.tools.files import has_crlf
 from agentcore.tools.paths import file_size, located, writable
 
 DIFF_LINES, DIFF_LINE_CHARS, DIFF_CONTEXT = 60, 240, 2
@@ -100,7 +99,7 @@ def _edit(workspace: Workspace, path: str, *, old: str, new: str) -> ToolResult:
     with located(workspace.root, path) as (folder, name):
         before = writable(path, folder, name)
         data = _content(path, folder, name, limit=limit)
-        if has_crlf(data) and b"\r\n" not in old_data:
+        if _has_crlf(data) and b"\r\n" not in old_data:
             old_data, new_data = _as_crlf(old_data), _as_crlf(new_data)
         at = _only_place(path, data, old_data)
         edited = data[:at] + new_data + data[at + len(old_data) :]
@@ -123,6 +122,12 @@ def _content(path: str, folder: int, name: str, *, limit: int) -> bytes:
     if b"\0" in data:
         raise ToolError(f"{path} is binary (it holds a NUL byte): edit_file changes text only")
     return data
+
+
+def _has_crlf(data: bytes) -> bool:
+    """Whether every line ends in CR LF."""
+    ends = data.count(b"\n")
+    return 0 < ends == data.count(b"\r\n")
 
 
 def _as_crlf(data: bytes) -> bytes:

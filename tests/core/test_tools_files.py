@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentcore.errors import ToolError
@@ -152,6 +152,8 @@ async def test_what_is_no_ordinary_file_is_refused_at_once(workspace: Workspace,
         assert f"{tool}: {name} is {kind}" in outcome.text
 
 
+@example(data="\n\r" * 40, offset=2, limit=1)
+@example(data="x\r" + "\n" * 9, offset=1, limit=4)
 @given(
     data=st.text(st.sampled_from("ab中\n\r"), max_size=300).map(lambda text: text * 40),
     offset=st.integers(1, 40),
@@ -264,6 +266,11 @@ async def test_crlf_line_ends_stay(workspace: Workspace) -> None:
     )
     await edit(workspace, "a", "one\ntwo\n", "1\n2\n")
     assert path.read_bytes() == b"1\r\n2\r\nthree\r\n"
+
+
+async def test_a_line_end_that_two_chunks_share_is_seen(workspace: Workspace) -> None:
+    (workspace.root / "a").write_bytes(b"x" * (CHUNK - 1) + b"\r\nend\r\n")
+    assert (await read(workspace, "a", offset=2)).text.endswith("shown as LF\nend\n")
 
 
 async def test_bytes_that_are_no_utf8_survive_an_edit(workspace: Workspace) -> None:

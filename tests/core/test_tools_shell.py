@@ -25,6 +25,13 @@ from agentcore.wire import dumps
 ROOT = Path(__file__).resolve().parents[2]
 # Leaves the group, ignores what can be ignored, and tells its number.
 STUBBORN = "trap '' TERM HUP INT; echo $$ >> pids; while :; do sleep 0.05; done"
+WORKER = """
+import asyncio, sys
+from pathlib import Path
+from agentcore.tools.base import Workspace
+from agentcore.tools.shell import run_command
+print(asyncio.run(run_command(Workspace(Path(sys.argv[1])), sys.argv[2])).text)
+"""
 
 
 @pytest.fixture
@@ -242,6 +249,19 @@ async def test_memory_over_the_limit_is_refused_to_the_command(workspace: Worksp
     assert "MemoryError" in (await run(limited, command)).text
 
 
+async def test_a_lower_limit_of_the_machine_stays(workspace: Workspace) -> None:
+    """A worker that may use little itself still runs commands."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_DATA, (2**31, 2**31))\n"
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", limit + WORKER, str(workspace.root), "ulimit -d"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.endswith(f"--- stdout\n{2**21}\n\n"), done.stderr
+
+
 async def test_a_cancelled_call_ends_its_command(workspace: Workspace) -> None:
     (workspace.root / "stubborn").write_text(STUBBORN)
     task = asyncio.create_task(run(workspace, "setsid sh stubborn & sh stubborn"))
@@ -253,7 +273,7 @@ async def test_a_cancelled_call_ends_its_command(workspace: Workspace) -> None:
 
 
 async def test_a_killed_guard_is_told_and_takes_the_shell_with_it(workspace: Workspace) -> None:
-    with pytest.raises(ToolError, match="guard was killed"):
+    with pytest.raises(ToolError, match="guard ended early"):
         await run(workspace, "echo $$ >> pids; kill -9 $PPID; sleep 60")
     wait_until(lambda: not alive(started(workspace, 1)[0]))
 
@@ -277,15 +297,6 @@ async def test_no_descriptor_stays_open(workspace: Workspace) -> None:
         await run(workspace, "echo x; sleep 60 & exit 1")
     await asyncio.sleep(0)
     assert len(os.listdir("/proc/self/fd")) <= before
-
-
-WORKER = """
-import asyncio, sys
-from pathlib import Path
-from agentcore.tools.base import Workspace
-from agentcore.tools.shell import run_command
-asyncio.run(run_command(Workspace(Path(sys.argv[1])), sys.argv[2]))
-"""
 
 
 @pytest.mark.parametrize(
