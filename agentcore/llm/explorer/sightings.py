@@ -17,7 +17,7 @@ EVERYTHING = "**/*"
 _HIT = re.compile(r"^([^…].*?):\d+:")
 _WEIGHED = re.compile(r"^(\d+) \./(.+)$", re.MULTILINE)
 _COMMIT = re.compile(r"^[0-9a-f]{7,40} .+$", re.MULTILINE)
-_LENGTH = re.compile(r"(\d+) lines, \d+ bytes|lines \d+-\d+ of (\d+)")
+_LENGTH = re.compile(r"(\d+) lines?, \d+ bytes|lines \d+-\d+ of (\d+)")
 _DEFINED = re.compile(
     r"^\s*(?:class|def|func|fn|function|interface|struct|type) +(\w{5,})", re.MULTILINE
 )
