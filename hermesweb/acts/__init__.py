@@ -6,10 +6,12 @@ Each act is audited and told as an event; what changes the list waits in the que
 from __future__ import annotations
 
 from hermesweb.acts.creation import create
+from hermesweb.acts.deletion import delete
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.flags import (
     archive,
     change_automatic,
+    change_mode,
     change_profile,
     checkpoint,
     floor,
@@ -17,6 +19,7 @@ from hermesweb.acts.flags import (
     rename,
     unpin,
 )
+from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
 
 __all__ = [
@@ -24,15 +27,18 @@ __all__ = [
     "Refused",
     "archive",
     "change_automatic",
+    "change_mode",
     "change_profile",
     "checkpoint",
     "compact_now",
     "create",
+    "delete",
     "edit",
     "floor",
     "pin",
     "rename",
     "resume",
+    "save_profile",
     "send",
     "stop",
     "unpin",

@@ -13,6 +13,7 @@ from agentcore.events import EventKind
 from agentcore.messages import Role
 from agentcore.pressure import Unit
 from agentcore.profile import BYTES_A_TOKEN, Automatic
+from agentcore.prompt import MODES
 from hermesweb import lease
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.telling import act
@@ -120,6 +121,18 @@ def change_automatic(who: User | None, session: AgentSession, value: str) -> Non
 
     old = {"automatic": session.automatic}
     act(who, session, EventKind.PROFILE_CHANGED, change, old=old)
+
+
+def change_mode(who: User | None, session: AgentSession, value: str) -> None:
+    """What is offered from the next run on."""
+    if value not in MODES:
+        raise Invalid(f"mode is one of {', '.join(MODES)}, not {value!r}", "mode")
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        row.mode = value
+        return {"mode": value}
+
+    act(who, session, EventKind.PROFILE_CHANGED, change, old={"mode": session.mode})
 
 
 def archive(who: User | None, session: AgentSession, on: bool = True) -> None:

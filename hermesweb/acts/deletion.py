@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from hermesweb import audit, lease
+from hermesweb.acts.errors import Refused
+from hermesweb.models import AgentSession, Status
+from hermesweb.recorder import remove
+
+
+def delete(who: User | None, session: AgentSession) -> None:
+    """Take a session and all that is its own out of the database; the audit of it stays."""
+    with transaction.atomic():
+        row = AgentSession.objects.select_for_update().get(pk=session.pk)
+        if row.holder or row.status in (*lease.AT_WORK, Status.QUEUED):
+            raise Refused("stop the run first, then delete the session", "running")
+        facts = {"title": row.title, "owner": str(row.owner), "messages": row.last_number}
+        audit.write(who, "deleted", chain=row.pk, old=facts)
+        remove(row)
