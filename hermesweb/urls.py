@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
+from hermesweb import api
 from hermesweb.views import compactions, health, messages, session, sessions, sign_in
 from hermesweb.views.theme import theme
 
@@ -39,6 +40,7 @@ urlpatterns = [
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("sign-in/<str:token>/", sign_in.link, name="sign_in_link"),
     path("theme/", theme, name="theme"),
+    path("api/v1/", api.urls),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

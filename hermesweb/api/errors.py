@@ -1,0 +1,69 @@
+"""Every failure has one shape: `{"error": {"code", "message", "field"?}}`."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from hermesweb.acts import Invalid, Refused
+
+
+def failure(status: int, message: str, *, code: str = "", field: str | None = None) -> JsonResponse:
+    """`code` is the name of the status where none is given."""
+    error: dict[str, Any] = {"code": code or HTTPStatus(status).name.lower(), "message": message}
+    if field:
+        error["field"] = field
+    return JsonResponse({"error": error}, status=status)
+
+
+def add_handlers(api: NinjaAPI) -> None:
+    api.add_exception_handler(Invalid, _invalid)
+    api.add_exception_handler(Refused, _refused)
+    api.add_exception_handler(ValidationError, _wrong_shape)
+    api.add_exception_handler(HttpError, _http_error)
+    api.add_exception_handler(Http404, _absent)
+    api.add_exception_handler(PermissionDenied, _denied)
+    api.add_exception_handler(RequestDataTooBig, _too_big)
+
+
+def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
+    return failure(422, str(error), code="invalid", field=error.field)
+
+
+def _refused(request: HttpRequest, error: Any) -> HttpResponse:
+    return failure(409, str(error), code=error.code)
+
+
+def _wrong_shape(request: HttpRequest, error: Any) -> HttpResponse:
+    """The first thing that is wrong: of where it stands, all but `body` and the argument's name."""
+    first = error.errors[0]
+    source, *place = [str(part) for part in first["loc"]]
+    field = ".".join(place[1:] if source in ("body", "query") and len(place) > 1 else place)
+    return failure(422, f"{field}: {first['msg']}", code="invalid", field=field)
+
+
+def _http_error(request: HttpRequest, error: Any) -> HttpResponse:
+    if error.status_code == HTTPStatus.BAD_REQUEST:
+        return failure(400, "The body is not JSON: send one JSON object.", code="not_json")
+    message = {
+        401: "Sign in, or send `Authorization: Bearer TOKEN`.",
+        403: "A browser's request needs its X-CSRFToken header.",
+    }
+    return failure(error.status_code, message.get(error.status_code, error.message))
+
+
+def _absent(request: HttpRequest, error: Any) -> HttpResponse:
+    return failure(404, str(error) or "There is nothing here.")
+
+
+def _denied(request: HttpRequest, error: Any) -> HttpResponse:
+    return failure(403, str(error))
+
+
+def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
+    return failure(413, "The body is too large.", code="too_large")

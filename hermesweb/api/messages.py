@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from django.db.models import Prefetch, Q
+from django.http import Http404
+from ninja import Query, Router
+from pydantic import Field
+
+from agentcore.compaction.plan import Fate
+from hermesweb import acts
+from hermesweb.access import session_or_404
+from hermesweb.api.paging import Window
+from hermesweb.api.states import state_of
+from hermesweb.api.strict import Body
+from hermesweb.http import SignedIn
+from hermesweb.lives import lives_at
+from hermesweb.models import AgentSession, Life, StoredMessage
+
+router = Router(tags=["messages"])
+
+MOST_PINNED_AT_ONCE = 1_000
+
+
+class Wanted(Window):
+    """`at` is `turn:42`, `REV` or `REV.NUMBER`, and goes with the view `model`."""
+
+    view: Literal["model", "all"] = "model"
+    at: str = ""
+
+
+class Pin(Body):
+    reason: str = ""
+    until: str = Field(default="session", pattern=r"^(session|turn:[1-9][0-9]{0,8})$")
+
+
+class Pins(Pin):
+    numbers: list[int] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
+
+
+class Numbers(Body):
+    numbers: list[int] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
+
+
+@router.get("/sessions/{id}/messages")
+def many(request: SignedIn, id: str, wanted: Query[Wanted]) -> dict[str, Any]:
+    """A page of what the model sees, now or at a state, or of all that was ever said."""
+    session = session_or_404(request.user, id)
+    if wanted.view == "all" and wanted.at:
+        raise acts.Invalid("all that was said has no state: leave out at, or view", "at")
+    if wanted.view == "all":
+        return _archive(session, wanted)
+    return _list(session, wanted)
+
+
+@router.get("/sessions/{id}/messages/{int:number}")
+def one(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    """With `wire`, the message as it was sent, byte for byte."""
+    session = session_or_404(request.user, id)
+    row = _with_lives(session).select_related("body").filter(number=number).first()
+    if row is None:
+        raise Http404(f"there is no message {number}")
+    index = _indexes(session).get(number)
+    return {
+        **shape(row, index),
+        "wire": row.text,
+        "original_bytes": row.original_bytes,
+        "kept_bytes": row.kept_bytes,
+    }
+
+
+@router.put("/sessions/{id}/messages/pin")
+def pin_many(request: SignedIn, id: str, body: Pins) -> dict[str, Any]:
+    session = session_or_404(request.user, id)
+    numbers = set(body.numbers)
+    acts.pin(request.user, session, numbers, reason=body.reason, until=body.until)
+    return _pinned(session, sorted(numbers), pinned=True)
+
+
+@router.delete("/sessions/{id}/messages/pin")
+def unpin_many(request: SignedIn, id: str, body: Numbers) -> dict[str, Any]:
+    session = session_or_404(request.user, id)
+    numbers = set(body.numbers)
+    acts.unpin(request.user, session, numbers)
+    return _pinned(session, sorted(numbers), pinned=False)
+
+
+@router.put("/sessions/{id}/messages/{int:number}/pin")
+def pin(request: SignedIn, id: str, number: int, body: Pin | None = None) -> dict[str, Any]:
+    """Every compaction keeps it; refused, with the arithmetic, where nothing else would fit."""
+    session = _holding(request, id, number)
+    wish = body or Pin()
+    acts.pin(request.user, session, [number], reason=wish.reason, until=wish.until)
+    return _pinned(session, [number], pinned=True)
+
+
+@router.delete("/sessions/{id}/messages/{int:number}/pin")
+def unpin(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    session = _holding(request, id, number)
+    acts.unpin(request.user, session, [number])
+    return _pinned(session, [number], pinned=False)
+
+
+@router.put("/sessions/{id}/messages/{int:number}/checkpoint")
+def set_checkpoint(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    acts.checkpoint(request.user, _holding(request, id, number), number)
+    return {"number": number, "checkpoint": True}
+
+
+@router.delete("/sessions/{id}/messages/{int:number}/checkpoint")
+def clear_checkpoint(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    acts.checkpoint(request.user, _holding(request, id, number), number, on=False)
+    return {"number": number, "checkpoint": False}
+
+
+def shape(row: StoredMessage, index: int | None) -> dict[str, Any]:
+    """`lives` pairs the revisions from which and up to which it was in the list."""
+    lives = list(row.lives.all())
+    return {
+        "number": row.number,
+        "index": index,
+        "role": row.role,
+        "categories": row.categories,
+        "bytes": row.bytes,
+        "pinned": row.pinned,
+        "checkpoint": row.checkpoint,
+        "lives": [[life.from_revision, life.to_revision] for life in lives],
+        "fate": _fate(row, lives),
+        "tool": row.tool or None,
+        "status": row.status or None,
+        "turn": row.turn,
+        "preview": row.preview,
+        "at": row.at,
+    }
+
+
+def _fate(row: StoredMessage, lives: Sequence[Life]) -> str:
+    if any(life.to_revision is None for life in lives):
+        return Fate.PINNED if row.pinned else Fate.KEPT
+    return lives[-1].fate if lives else ""
+
+
+def _list(session: AgentSession, wanted: Wanted) -> dict[str, Any]:
+    """The cursor is place, number and index of the last row."""
+    lives = lives_at(session, state_of(session, wanted.at) if wanted.at else None)
+    first = 0
+    if after := wanted.numbers(3):
+        place, number, index = after
+        lives = lives.filter(Q(place__gt=place) | Q(place=place, number__gt=number))
+        first = index + 1
+    keys = list(lives.values_list("place", "number")[: wanted.limit + 1])
+    shown = keys[: wanted.limit]
+    rows = {row.number: row for row in _with_lives(session, [number for _, number in shown])}
+    items = [shape(rows[number], index) for index, (_, number) in enumerate(shown, first)]
+    more = len(keys) > len(shown)
+    last = ".".join(map(str, (*shown[-1], first + len(shown) - 1))) if more else None
+    return {"items": items, "next": last}
+
+
+def _archive(session: AgentSession, wanted: Wanted) -> dict[str, Any]:
+    after = wanted.numbers(1)
+    numbers = session.messages.filter(number__gt=after[0] if after else 0).order_by("number")
+    keys = list(numbers.values_list("number", flat=True)[: wanted.limit + 1])
+    shown = keys[: wanted.limit]
+    indexes = _indexes(session)
+    items = [shape(row, indexes.get(row.number)) for row in _with_lives(session, shown)]
+    return {"items": items, "next": str(shown[-1]) if len(keys) > len(shown) else None}
+
+
+def _with_lives(session: AgentSession, numbers: Sequence[int] | None = None) -> Any:
+    """Rows in order of number, with their lives; the texts stay where they are."""
+    rows = session.messages.order_by("number")
+    if numbers is not None:
+        rows = rows.filter(number__in=numbers).defer("wire")
+    return rows.prefetch_related(Prefetch("lives", Life.objects.order_by("from_revision")))
+
+
+def _indexes(session: AgentSession) -> dict[int, int]:
+    """By number, the place in the list now, from 0."""
+    numbers = session.lives.filter(to_revision=None).order_by("place", "number")
+    return {number: index for index, number in enumerate(numbers.values_list("number", flat=True))}
+
+
+def _holding(request: SignedIn, id: str, number: int) -> AgentSession:
+    session = session_or_404(request.user, id)
+    if not session.messages.filter(number=number).exists():
+        raise Http404(f"there is no message {number}")
+    return session
+
+
+def _pinned(session: AgentSession, numbers: Sequence[int], *, pinned: bool) -> dict[str, Any]:
+    return {
+        "numbers": list(numbers),
+        "pinned": pinned,
+        "pinned_bytes": session.pinned_bytes,
+        "floor": acts.floor(session),
+    }

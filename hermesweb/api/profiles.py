@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+from django.http import Http404
+from ninja import Router
+
+from hermesweb import acts
+from hermesweb.api.strict import Body, staff_only
+from hermesweb.http import SignedIn
+from hermesweb.models import ProfileVersion
+
+router = Router(tags=["profiles"])
+
+
+class Saved(Body):
+    values: dict[str, Any]
+    accept_warnings: bool = False
+
+
+@router.get("/profiles")
+def many(request: SignedIn) -> dict[str, Any]:
+    """The version in force of each."""
+    return {"items": [_shape(version) for version in _current()], "next": None}
+
+
+@router.get("/profiles/{name}")
+def one(request: SignedIn, name: str) -> dict[str, Any]:
+    version = _current().filter(profile__name=name).first()
+    if version is None:
+        raise Http404(f"there is no profile {name}")
+    return _shape(version)
+
+
+@router.put("/profiles/{name}")
+def save(request: SignedIn, name: str, body: Saved) -> dict[str, Any]:
+    """Makes a version, for staff only. What is left out has its default; where the values do not
+    work well together the refusal says why, and `accept_warnings` saves them all the same."""
+    staff_only(request)
+    version = acts.save_profile(
+        request.user, name, body.values, accept_warnings=body.accept_warnings
+    )
+    return _shape(version)
+
+
+def _current() -> Any:
+    later = ProfileVersion.objects.filter(
+        profile=OuterRef("profile"), number__gt=OuterRef("number")
+    )
+    newest = ProfileVersion.objects.filter(~Exists(later)).select_related("profile")
+    return newest.order_by("profile__name")
+
+
+def _shape(version: ProfileVersion) -> dict[str, Any]:
+    """`errors` is empty for whatever was stored: it is checked before."""
+    return {
+        "name": version.profile.name,
+        "version": version.number,
+        "values": version.values,
+        "warnings": version.value.warnings(),
+        "errors": [],
+        "at": version.at,
+    }
