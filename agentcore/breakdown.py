@@ -176,6 +176,16 @@ def measure_schemas(schemas: Sequence[Mapping[str, Any]]) -> Sizes:
     return Sizes(size, chars, _estimate(parts, size, chars), Breakdown(parts))
 
 
+def part_category(part: Any) -> Category | None:
+    """IMAGES or THINKING for a part of a content list that is one; None for text and the rest."""
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    if not isinstance(kind, str):
+        return None
+    if kind in MEDIA_PARTS:
+        return Category.IMAGES
+    return Category.THINKING if kind in THINKING_PARTS else None
+
+
 def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
@@ -210,15 +220,7 @@ def _charge_parts(content: list[Any], parts: dict[Category, int]) -> int:
     """Charge media and thinking parts, each with a comma while there are any. Counts the media."""
     commas, media = len(content) - 1, 0
     for part in content:
-        kind = part.get("type") if isinstance(part, dict) else None
-        category = (
-            Category.IMAGES
-            if kind in MEDIA_PARTS
-            else Category.THINKING
-            if kind in THINKING_PARTS
-            else None
-        )
-        if category:
+        if category := part_category(part):
             comma = 1 if commas > 0 else 0
             commas -= comma
             media += category is Category.IMAGES

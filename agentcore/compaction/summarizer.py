@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentcore.breakdown import MEDIA_PARTS
+from agentcore.breakdown import Category, part_category
 from agentcore.compaction.notes import without_header
 from agentcore.compaction.result import Failure, SummaryFailed
 from agentcore.messages import Message, Role, born
@@ -88,7 +88,7 @@ def _line(message: Message, names: dict[str, str], options: SummaryOptions) -> s
     text = without_header(message.text) if message.is_summary else message.text
     content = value.get("content")
     if isinstance(content, list):
-        media = sum(part.get("type") in MEDIA_PARTS for part in content if isinstance(part, dict))
+        media = sum(part_category(part) is Category.IMAGES for part in content)
         text += " [image]" * media
     who = "earlier summary" if message.is_summary else str(message.role)
     if options.input is SummaryInput.CALLS:

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from agentcore.breakdown import THINKING_PARTS, byte_length
+from agentcore.breakdown import THINKING_PARTS, Category, byte_length, part_category
 from agentcore.errors import ModelError
 from agentcore.llm import failures
 from agentcore.llm.base import OnText, Reply, ToolSchema
@@ -213,7 +213,7 @@ def _blocks(entry: Entry, ids: _Ids, *, thinking: bool) -> Iterator[dict[str, An
         yield from map(_block, entry.parts)
         return
     for part in entry.parts if thinking else entry.visible:
-        if part.get("type") not in THINKING_PARTS:
+        if part_category(part) is not Category.THINKING:
             yield {"type": "text", "text": joined_text([part])}
         elif part.get("signature") or part.get("data"):
             yield dict(part)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from agentcore.breakdown import THINKING_PARTS
+from agentcore.breakdown import Category, part_category
 from agentcore.compaction.repair import NO_OUTPUT
 from agentcore.errors import WireError
 from agentcore.messages import Message, Role, ToolCall
@@ -36,7 +36,7 @@ class Entry:
     @property
     def visible(self) -> tuple[Part, ...]:
         """The parts without thinking."""
-        return tuple(part for part in self.parts if part.get("type") not in THINKING_PARTS)
+        return tuple(part for part in self.parts if part_category(part) is not Category.THINKING)
 
 
 @dataclass(frozen=True, slots=True)

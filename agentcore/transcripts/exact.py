@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentcore.breakdown import MEDIA_PARTS, MEDIA_TOKENS
+from agentcore.breakdown import MEDIA_TOKENS, Category, part_category
 from agentcore.errors import TranscriptError
 from agentcore.messages import Message
 from agentcore.wire import dumps
@@ -60,4 +60,4 @@ def _countable(message: Message) -> tuple[str, int]:
 
 
 def _is_media(part: object) -> bool:
-    return isinstance(part, dict) and str(part.get("type")) in MEDIA_PARTS
+    return part_category(part) is Category.IMAGES

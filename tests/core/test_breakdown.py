@@ -22,7 +22,8 @@ from agentcore.wire import dumps
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 SAID = {"type": "text", "text": "see"}
-PARTS = st.sampled_from([IMAGE, SAID, {"type": "thinking", "thinking": "hm"}])
+ODD = [{"type": ["a"]}, {"type": {}}, {}, "text", None, 7, [IMAGE]]
+PARTS = st.sampled_from([IMAGE, SAID, {"type": "thinking", "thinking": "hm"}, *ODD])
 EXTRA = st.dictionaries(
     st.sampled_from(["name", "reasoning_content", "reasoning", "thinking", "x"]), TEXT, max_size=3
 )
