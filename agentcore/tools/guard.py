@@ -4,7 +4,7 @@ Started as `python -I -S guard.py SOCKET FOLDER PROCESSES BYTES PROGRAM ARGUMENT
 descriptors and two limits (0: none). When the other end of the socket closes, because the worker
 asks for it or was killed, all that the program started is ended, also what left its process group.
 At its own end it sends `CODE LEFT REASON` through the socket: exit code (negative: signal), how
-many processes the program left behind, and why it ended (exit, asked, processes).
+many processes were still running, and the Reason.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from enum import StrEnum
 from typing import NoReturn
 
 GRACE_SECONDS = 0.3
@@ -29,19 +30,27 @@ CANNOT_START = 127
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
+class Reason(StrEnum):
+    """Why a program ended: by itself, at the worker's wish, for too many processes."""
+
+    EXIT = "exit"
+    ASKED = "asked"
+    PROCESSES = "processes"
+
+
 class Command:
     """The program and all that descends from it. A guard adopts what loses its parent, so every
     descendant stays below it. The child is not collected when it ends: its number, which is that
     of its group too, cannot become another's."""
 
     def __init__(self, child: int, most: int) -> None:
-        self.child = child
+        self._child = child
         self._most = most
-        self._at_start = len(_all_processes())
+        self._others = len(_all_processes())
 
     def code(self) -> int | None:
         """The exit code, negative for a signal; None while it runs."""
-        ended = os.waitid(os.P_PID, self.child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        ended = os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if ended is None:
             return None
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
@@ -62,12 +71,14 @@ class Command:
     def too_many(self) -> bool:
         """Looks closer only when the machine runs that many more, and holds the command for it:
         else a fork bomb would outrun the look."""
-        if not len(_all_processes()) - self._at_start > self._most > 0:
+        if not self._most or len(_all_processes()) - self._others <= self._most:
             return False
-        _send(os.killpg, self.child, signal.SIGSTOP)
-        if len(self.descendants()) > self._most:
+        _send(os.killpg, self._child, signal.SIGSTOP)
+        own = len(self.descendants())
+        if own > self._most:
             return True
-        _send(os.killpg, self.child, signal.SIGCONT)
+        self._others = len(_all_processes()) - own
+        _send(os.killpg, self._child, signal.SIGCONT)
         return False
 
     def ended_within(self, seconds: float) -> bool:
@@ -80,12 +91,12 @@ class Command:
 
     def signal(self, number: signal.Signals) -> None:
         """By group, the command's own first: a group cannot outrun its signal by forking."""
-        _send(os.killpg, self.child, number)
+        _send(os.killpg, self._child, number)
         own = os.getpgrp()
         for process, group in self.descendants().items():
             if group == own:
                 _send(os.kill, process, number)
-            elif group != self.child:
+            elif group != self._child:
                 _send(os.killpg, group, number)
 
     def end(self, *, gently: bool) -> None:
@@ -112,10 +123,10 @@ def main(arguments: list[str]) -> None:
     _close_streams()
     command = Command(child, processes)
     reason = _watch(command, control, wake)
-    if reason == "exit" and not command.ended_within(GRACE_SECONDS) and command.too_many():
-        reason = "processes"
+    if reason is Reason.EXIT and not command.ended_within(GRACE_SECONDS) and command.too_many():
+        reason = Reason.PROCESSES
     left = len(command.descendants())
-    command.end(gently=reason != "processes")
+    command.end(gently=reason is not Reason.PROCESSES)
     code = command.code()
     _collect()
     with suppress(OSError):
@@ -171,18 +182,18 @@ def _close_streams() -> None:
         os.dup2(nowhere, stream)
 
 
-def _watch(command: Command, control: int, wake: int) -> str:
+def _watch(command: Command, control: int, wake: int) -> Reason:
     """Wait for the end of the program, the worker's wish, or too many processes."""
     while True:
         ready, _, _ = select.select([control, wake], [], [], LOOK_SECONDS)
         with suppress(BlockingIOError):
             os.read(wake, 4_096)
         if command.code() is not None:
-            return "exit"
+            return Reason.EXIT
         if control in ready:
-            return "asked"
+            return Reason.ASKED
         if command.too_many():
-            return "processes"
+            return Reason.PROCESSES
 
 
 def _collect() -> None:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from agentcore.errors import ToolError
 from agentcore.limits import Limits
 from agentcore.tools.base import Workspace
+from agentcore.tools.guard import Reason
 
 GUARD = Path(__file__).with_name("guard.py")
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -39,12 +40,11 @@ Sink: TypeAlias = Callable[[bytes], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """`code` is negative for a signal; `left` counts the processes that ran on and were ended;
-    `reason` is `exit`, `asked` or `processes` (over the limit)."""
+    """`code` is negative for a signal; `left` counts the processes that were still running."""
 
     code: int
     left: int
-    reason: str
+    reason: Reason
 
 
 class Guarded:
@@ -67,7 +67,7 @@ class Guarded:
         report = self._control.recv(64).decode().split()
         if len(report) != 3:
             raise ToolError("the command's guard ended early; what it started may still run")
-        return Ended(int(report[0]), int(report[1]), report[2])
+        return Ended(int(report[0]), int(report[1]), Reason(report[2]))
 
 
 @asynccontextmanager

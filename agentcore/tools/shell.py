@@ -13,6 +13,7 @@ from agentcore.limits import Limits
 from agentcore.messages import ToolStatus
 from agentcore.tools.arguments import FunctionTool, count, schema, text
 from agentcore.tools.base import ToolResult, Workspace
+from agentcore.tools.guard import Reason
 from agentcore.tools.paths import opened
 from agentcore.tools.process import SEARCH_PATH, Ended, guarded
 
@@ -79,9 +80,9 @@ async def run_command(
         subject = f"{subject[:COMMAND_CHARS]}…"
     how = _how(ended, seconds, limits)
     head = f"run_command ({how}, {time.monotonic() - started:.1f} s): {subject}"
-    if ended.left and ended.reason == "exit":
+    if ended.left and ended.reason is Reason.EXIT:
         head += f"\n… it left {ended.left} running in the background; ended"
-    if ended.reason != "exit" or ended.code:
+    if ended.reason is not Reason.EXIT or ended.code:
         whole = _joined(head, streams, shorten=False)
         return ToolResult(whole, ToolStatus.FAILED, "head+tail")
     whole, short = (_joined(head, streams, shorten=shorten) for shorten in (False, True))
@@ -124,9 +125,9 @@ async def _run(
 
 
 def _how(ended: Ended, seconds: int | None, limits: Limits) -> str:
-    if ended.reason == "asked":
+    if ended.reason is Reason.ASKED:
         return f"killed after {seconds} s, no exit code"
-    if ended.reason == "processes":
+    if ended.reason is Reason.PROCESSES:
         return f"killed over {limits.command_processes} processes, no exit code"
     if ended.code < 0:
         return f"exit code {128 - ended.code}, signal {-ended.code}"

@@ -232,6 +232,19 @@ async def test_too_many_processes_end_the_command(workspace: Workspace) -> None:
     assert time.monotonic() - begun < 10
 
 
+async def test_processes_of_others_do_not_count(workspace: Workspace) -> None:
+    limited = Workspace(workspace.root, Limits(command_processes=20))
+    task = asyncio.create_task(run(limited, "touch begun; sleep 1; echo done"))
+    await asyncio.to_thread(wait_until, (workspace.root / "begun").exists)
+    others = [subprocess.Popen(["sleep", "60"]) for _ in range(40)]
+    try:
+        assert (await task).text.endswith("done\n")
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
 async def test_a_chain_that_forks_behind_its_parent_is_ended(workspace: Workspace) -> None:
     """A bounded fork bomb: each doubles, in a session of its own, and its parent is gone."""
     (workspace.root / "bomb").write_text(
