@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from hermesweb.models import AgentSession, Status
 
-SECONDS = 15
-RENEW_SECONDS = 5
+# With the sweep every 5 s, work that was lost goes on within 20 s.
+SECONDS = 12
+RENEW_SECONDS = 4
 # A task that was asked for and did not begin within this time is lost.
 LOST_SECONDS = 8
 AT_WORK = (Status.RUNNING, Status.COMPACTING, Status.STOPPING)

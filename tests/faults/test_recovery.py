@@ -1,0 +1,132 @@
+"""Workers that are killed, and tasks that get lost: the session goes on by itself."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house import House, command_of, manage, up, wait_for
+from stub_model import stub_model
+
+pytestmark = pytest.mark.faults
+
+RECOVERY_SECONDS = 20
+
+CREATE = """
+from hermesweb import acts, sign_in, wake
+from hermesweb.models import ModelEndpoint
+ModelEndpoint.objects.get_or_create(name="stub", defaults=dict(model="stub", base_url={url!r}))
+if not {hint!r}:
+    wake._send = lambda session_id: None
+print(acts.create(sign_in.local_owner(), workspace={workspace!r}, model="stub", profile="balanced",
+                  instruction={instruction!r}).pk)
+"""
+COMMAND = "echo $$ >> runs; sleep 60; echo ended >> ended"
+
+
+def say(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One long command, then what became of it; or only an answer."""
+    last = messages[-1]
+    if last["role"] == "tool":
+        return {"content": f"I was told: {last['content']}"}
+    if last["content"] == "answer":
+        return {"content": "Here I am."}
+    function = {"name": "run_command", "arguments": json.dumps({"command": COMMAND})}
+    return {"tool_calls": [{"id": "long", "type": "function", "function": function}]}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workspace")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory, workspace: Path) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("recovery")
+    with up(folder, HERMESWEB_ALLOWED_ROOTS=str(workspace)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with stub_model(say) as url:
+        yield url
+
+
+def started(house: House, workspace: Path, url: str, *, instruction: str, hint: bool = True) -> str:
+    """The id of a new session; without `hint` no worker is told of it."""
+    script = CREATE.format(url=url, workspace=str(workspace), instruction=instruction, hint=hint)
+    made = manage(
+        *("shell", "-v", "0", "-c", script),
+        data_dir=house.data_dir,
+        HERMESWEB_ALLOWED_ROOTS=str(workspace),
+    )
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip().splitlines()[-1]
+
+
+def rows(house: House, query: str, *values: Any) -> list[Any]:
+    with closing(sqlite3.connect(house.data_dir / "hermesweb.sqlite3")) as database:
+        return database.execute(query, values).fetchall()
+
+
+def session_of(house: House, session_id: str) -> tuple[str, str, int]:
+    (found,) = rows(
+        house, "SELECT status, run_end, seq FROM hermesweb_agentsession WHERE id = ?", session_id
+    )
+    return found
+
+
+def kinds(house: House, session_id: str) -> list[str]:
+    """In the order in which they were stored, which is that of their gapless seq."""
+    events = rows(
+        house,
+        "SELECT seq, kind FROM hermesweb_sessionevent WHERE session_id = ? ORDER BY id",
+        session_id,
+    )
+    assert [seq for seq, _ in events] == list(range(1, len(events) + 1))
+    return [kind for _, kind in events]
+
+
+def test_a_session_goes_on_after_its_worker_was_killed_while_a_tool_ran(
+    house: House, workspace: Path, url: str
+) -> None:
+    session_id = started(house, workspace, url, instruction="work")
+    runs = workspace / "runs"
+    wait_for(lambda: runs.exists() and runs.read_text().endswith("\n"))
+    command = int(runs.read_text())
+    assert "sleep 60" in command_of(command)
+
+    house.kill("worker")
+    wait_for(lambda: not command_of(command), seconds=2)
+    wait_for(lambda: "recovered" in kinds(house, session_id), seconds=RECOVERY_SECONDS - 2)
+    wait_for(lambda: session_of(house, session_id)[1] == "answered")
+
+    assert len(runs.read_text().splitlines()) == 1
+    assert not (workspace / "ended").exists()
+    told = kinds(house, session_id)
+    assert told.count("tool_started") == 1
+    assert told.count("run_started") == told.count("run_ended") == told.count("recovered") == 1
+    assert session_of(house, session_id) == ("idle", "answered", len(told))
+    messages = rows(
+        house,
+        "SELECT number, role, preview FROM hermesweb_storedmessage WHERE session_id = ? "
+        "ORDER BY id",
+        session_id,
+    )
+    assert [number for number, _, _ in messages] == list(range(1, len(messages) + 1))
+    assert [role for _, role, _ in messages] == ["system", "user", "assistant", "tool", "assistant"]
+    assert "was interrupted" in messages[-1][2]
+
+
+def test_a_queued_session_whose_task_was_lost_is_found_by_the_sweep(
+    house: House, workspace: Path, url: str
+) -> None:
+    session_id = started(house, workspace, url, instruction="answer", hint=False)
+    assert session_of(house, session_id)[0] == "queued"
+    wait_for(lambda: session_of(house, session_id)[1] == "answered", seconds=RECOVERY_SECONDS)
