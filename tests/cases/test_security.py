@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from agentcore.messages import ToolCall, ToolStatus
+from agentcore.tools.base import Outcome, Toolbox, Workspace
+from agentcore.tools.files import READ_FILE
+from agentcore.tools.search import GLOB, GREP
+from agentcore.tools.writing import EDIT_FILE
+
+SECRET = "the key of the neighbour"
+
+
+async def test_path_leaves_the_workspace(case: dict[str, Any], tmp_path: Path) -> None:
+    root = _workspace(tmp_path)
+    toolbox = Toolbox((READ_FILE, EDIT_FILE, GREP, GLOB), Workspace(root))
+    served = []
+    for path in (path.replace(case["workspace"], str(root)) for path in case["paths"]):
+        edit = {"path": path, "old_text": "key", "new_text": "lock"}
+        outcomes = [
+            await _call(toolbox, "read_file", {"path": path}),
+            await _call(toolbox, "grep", {"pattern": "key", "path": path}),
+            await _call(toolbox, "edit_file", edit),
+        ]
+        assert all(SECRET not in outcome.text for outcome in outcomes)
+        served += [path for one in outcomes[:1] if one.status is ToolStatus.OK]
+    assert served == ["ok.txt", "sub/../ok.txt"]
+    assert (tmp_path / "agent-victim" / "key").read_text() == SECRET
+    found = await _call(toolbox, "grep", {"pattern": "neighbour"})
+    files = await _call(toolbox, "glob", {"pattern": "**/*"})
+    assert SECRET not in found.text
+    assert "victim" not in files.text
+    outside = [
+        await _call(toolbox, "read_file", {"path": f"../agent-victim/{name}"})
+        for name in ("key", "absent")
+    ]
+    assert all("out of the workspace" in outcome.text for outcome in outside)
+    assert outside[0].text.replace("key", "absent") == outside[1].text
+
+
+def _workspace(folder: Path) -> Path:
+    root, victim = folder / "agent", folder / "agent-victim"
+    for one in (root / "sub", victim):
+        one.mkdir(parents=True)
+    (victim / "key").write_text(SECRET)
+    (root / "ok.txt").write_text("a key of its own")
+    (root / "link_to_outside").symlink_to(victim / "key")
+    (root / "sub" / "link_dir").symlink_to(victim)
+    return root
+
+
+async def _call(toolbox: Toolbox, tool: str, arguments: dict[str, Any]) -> Outcome:
+    return await toolbox.call(ToolCall("c", tool, json.dumps(arguments)))
