@@ -6,6 +6,7 @@
 
 import { LiveSocket, NOT_SIGNED_IN } from "./live-socket.js";
 import { banner, showConnection } from "./connection.js";
+import "./title.js";
 
 // A short break mends itself before anyone reads about it.
 const TRIES_BEFORE_BANNER = 3;

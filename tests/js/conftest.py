@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.staticfiles import finders
 from playwright.sync_api import Page, Route
 
 ORIGIN = "http://modules.test"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # The application's policy; the nonce is that of the inline scripts of a test's body.
 POLICY = (
     "default-src 'self'; script-src 'self' 'nonce-n'; style-src 'self' 'nonce-n'; "
@@ -34,14 +23,6 @@ SHELL = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <script nonce="n"></script></head>
 <body><span id="connection" role="status"></span>{body}
 {scripts}</body></html>"""
-
-
-@pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium on the PATH: ./run test installs it")
-    return {**browser_type_launch_args, "executable_path": chromium, "args": FLAGS}
 
 
 @pytest.fixture

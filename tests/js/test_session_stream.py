@@ -170,3 +170,13 @@ def test_waits_grow_to_half_a_minute_and_differ(show: Show) -> None:
         }"""
     )
     assert waits == [250, 500, 2000, 15_000, 30_000]
+
+
+def test_the_title_says_how_full_the_window_is(show: Show, server: Server) -> None:
+    page = show("<title>Read the tests</title>" + STREAM, "session-stream")
+    wait_for_sockets(page, server, 1)
+    for seq, used in enumerate((180, 2_470), 3):
+        facts = {"used": used, "limit": 1_000}
+        server.send(events=[{"seq": seq, "kind": "turn_ended", "data": facts}], last=seq)
+    wait_for_last(page, 4)
+    assert page.title() == "247% · Read the tests"
