@@ -35,6 +35,7 @@ class MessageChoice(forms.Form):
     q = forms.CharField(max_length=200, required=False)
     before = KeyField()
     after = KeyField()
+    seen = forms.IntegerField(min_value=0, max_value=10**9, required=False)
 
     @property
     def choice(self) -> Choice:
@@ -47,6 +48,7 @@ class MessageChoice(forms.Form):
             q=chosen["q"],
             before=chosen["before"],
             after=chosen["after"],
+            seen=chosen["seen"],
         )
 
 

@@ -12,7 +12,7 @@ from django.db.models import F, Q, QuerySet
 
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate
-from hermesweb.models import AgentSession, Compaction, Life, StoredMessage
+from hermesweb.models import AgentSession, Compaction, StoredMessage
 
 PAGE_ROWS = 50
 
@@ -32,7 +32,8 @@ class Order(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Which rows. `before` and `after` are keys (place or bytes, number) of rows beside the page;
-    without them it is the newest page, or the one with the largest."""
+    without them it is the newest page, or the one with the largest. `seen`: what is born after that
+    message is shown as fresh."""
 
     view: View = View.MODEL
     order: Order = Order.IN_ORDER
@@ -40,6 +41,7 @@ class Choice:
     q: str = ""
     before: tuple[int, int] | None = None
     after: tuple[int, int] | None = None
+    seen: int | None = None
 
     @property
     def query(self) -> str:
@@ -51,11 +53,12 @@ class Choice:
             "q": self.q,
             "before": _key_text(self.before),
             "after": _key_text(self.after),
+            "seen": self.seen,
         }
         return urlencode({name: value for name, value in parts.items() if value})
 
     def at(self, **beside: Any) -> Choice:
-        return replace(self, **{"before": None, "after": None, **beside})
+        return replace(self, **{"before": None, "after": None, "seen": None, **beside})
 
     @property
     def is_filtered(self) -> bool:
@@ -73,6 +76,7 @@ class Line:
     bar: float
     share: float | None
     age: int
+    fresh: bool = False
     fate: str = ""
     cut_before: Compaction | None = None
 
@@ -107,8 +111,10 @@ class Page:
         return self.later is None and self.choice.order is Order.IN_ORDER
 
     @property
-    def tail(self) -> Choice:
-        return self.choice.at(after=self.lines[-1].key if self.lines else self.choice.after)
+    def again(self) -> str:
+        """The address of this page, when something has happened since."""
+        last = max((line.message.number for line in self.lines), default=None)
+        return replace(self.choice, seen=last).query
 
     @property
     def newest(self) -> Choice:
@@ -145,14 +151,9 @@ def page(session: AgentSession, choice: Choice) -> Page:
     )
 
 
-def line_of(session: AgentSession, number: int) -> Line | None:
-    """One row by itself, its bar against itself."""
-    message = _light(session.messages.all()).filter(number=number).first()
-    if message is None:
-        return None
-    return _with_fates(session, [_line(session, (message.number, number), message, message.bytes)])[
-        0
-    ]
+def fate_of(session: AgentSession, number: int) -> str:
+    """Empty while the message is in the list."""
+    return _fates(session, [number]).get(number, "")
 
 
 def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
@@ -200,41 +201,44 @@ def _beyond(field: str, key: tuple[int, int], sign: str) -> Q:
 
 def _lines(session: AgentSession, rows: Sequence[Any], choice: Choice) -> list[Line]:
     largest = max((row.bytes for row in rows), default=0)
-    by_size = choice.order is Order.LARGEST
-    lines = [
-        _line(session, (row.bytes if by_size else row.place, row.number), row, largest)
-        for row in rows
-    ]
+    lines = [_line(session, choice, row, row.place, largest) for row in rows]
     if choice.view is View.MODEL:
         return lines
     lines = _with_fates(session, lines)
-    return lines if by_size or choice.is_filtered else _with_cuts(session, lines)
+    whole = choice.order is Order.IN_ORDER and not choice.is_filtered
+    return _with_cuts(session, lines) if whole else lines
 
 
 def _line(
-    session: AgentSession, key: tuple[int, int], message: StoredMessage, largest: int
+    session: AgentSession, choice: Choice, message: StoredMessage, place: int, largest: int
 ) -> Line:
+    by_size = choice.order is Order.LARGEST
     return Line(
         message=message,
-        key=key,
+        key=(message.bytes if by_size else place, message.number),
         category=max(message.categories, key=message.categories.get, default="user"),
         bar=100.0 * message.bytes / largest if largest else 0.0,
         share=message.bytes / session.bytes if session.bytes else None,
-        age=session.turns - message.turn,
+        age=max(session.turns - message.turn, 0),
+        fresh=choice.seen is not None and message.number > choice.seen,
     )
 
 
 def _with_fates(session: AgentSession, lines: Sequence[Line]) -> list[Line]:
-    numbers = [line.message.number for line in lines]
-    lives = Life.objects.filter(session=session, number__in=numbers).order_by("from_revision")
-    fates: dict[int, str] = {}
-    for number, end, fate in lives.values_list("number", "to_revision", "fate"):
-        fates[number] = "" if end is None else fate or Fate.DROPPED
+    fates = _fates(session, [line.message.number for line in lines])
     return [
         replace(line, fate=fate, share=None if fate else line.share)
         for line in lines
         for fate in [fates.get(line.message.number, "")]
     ]
+
+
+def _fates(session: AgentSession, numbers: Sequence[int]) -> dict[int, str]:
+    lives = session.lives.filter(number__in=numbers).order_by("from_revision")
+    return {
+        number: "" if end is None else fate or Fate.DROPPED
+        for number, end, fate in lives.values_list("number", "to_revision", "fate")
+    }
 
 
 def _with_cuts(session: AgentSession, lines: Sequence[Line]) -> list[Line]:

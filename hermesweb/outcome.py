@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agentcore import diff
 from agentcore.breakdown import Category
 from agentcore.compaction.result import CompactionState, Failure
 from agentcore.events import EventKind
@@ -47,13 +49,19 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Bytes left after a stage; `x` and `width` of what it freed in percent of the bar."""
+    """Bytes left after a stage; `x` and `width` of what it freed in percent of the bar; `did`
+    counts its rows by fate or origin."""
 
     name: str
     left: int
     freed: int
     x: float
     width: float
+    did: list[tuple[str, int]]
+
+    @property
+    def change(self) -> int:
+        return -self.freed
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,7 @@ class Outcome:
     freed: int | None
     share: float | None
     inequality: str
+    schemas: int
     parts: list[Part]
     stages: list[Stage]
 
@@ -71,11 +80,11 @@ class Outcome:
         return self.freed is not None and self.freed < 0
 
     @property
-    def grown(self) -> int:
+    def change(self) -> int:
         return -(self.freed or 0)
 
 
-def outcome(session: AgentSession, row: Compaction) -> Outcome:
+def outcome(session: AgentSession, row: Compaction, rows: Sequence[diff.Row]) -> Outcome:
     freed = None
     if row.revision is not None and row.before is not None and row.after is not None:
         freed = row.before - row.after
@@ -85,8 +94,9 @@ def outcome(session: AgentSession, row: Compaction) -> Outcome:
         freed=freed,
         share=freed / row.before if freed is not None and row.before else None,
         inequality=_inequality(session, row),
+        schemas=_schemas(row),
         parts=_parts(row.breakdown_before, row.breakdown_after) if freed is not None else [],
-        stages=_stages(row) if freed is not None else [],
+        stages=_stages(row, rows) if freed is not None else [],
     )
 
 
@@ -116,6 +126,12 @@ def _inequality(session: AgentSession, row: Compaction) -> str:
     return f"{row.used_before:,} {sign} {at:,} {unit}, {stage.at:.0%} of {row.limit:,}"
 
 
+def _schemas(row: Compaction) -> int:
+    """Bytes that were counted beside the messages."""
+    in_bytes = row.unit == Unit.BYTES and row.used_before is not None and row.before is not None
+    return max((row.used_before or 0) - (row.before or 0), 0) if in_bytes else 0
+
+
 def _stage(session: AgentSession, row: Compaction) -> ProfileStage | None:
     """The stage that ran, under the profile of that moment; None where that cannot be said."""
     changes = session.events.filter(kind=EventKind.PROFILE_CHANGED, at__gt=row.at)
@@ -143,13 +159,21 @@ def _parts(before: Mapping[str, int], after: Mapping[str, int]) -> list[Part]:
     return sorted(parts, key=lambda part: -max(part.before, part.after))
 
 
-def _stages(row: Compaction) -> list[Stage]:
+def _stages(row: Compaction, rows: Sequence[diff.Row]) -> list[Stage]:
     left, stages = row.before or 0, []
     whole = max(left, 1)
+    did = Counter((found.stage, found.name) for found in rows)
     for stage in row.stages:
         freed = stage["freed"]
         left -= freed
         stages.append(
-            Stage(stage["stage"], left, freed, 100.0 * left / whole, 100.0 * max(freed, 0) / whole)
+            Stage(
+                stage["stage"],
+                left,
+                freed,
+                x=100.0 * min(left, whole) / whole,
+                width=100.0 * max(freed, 0) / whole,
+                did=[(name, count) for (by, name), count in did.items() if by == stage["stage"]],
+            )
         )
     return stages

@@ -25,7 +25,6 @@ urlpatterns = [
         name="instruction_withdraw",
     ),
     path("sessions/<str:id>/messages/", messages.listing, name="messages"),
-    path("sessions/<str:id>/messages/tail/", messages.tail, name="messages_tail"),
     path("sessions/<str:id>/messages/<int:number>/", messages.message, name="message"),
     path("sessions/<str:id>/messages/<int:number>/pin", messages.pin, name="message_pin"),
     path("sessions/<str:id>/messages/<int:number>/unpin", messages.unpin, name="message_unpin"),

@@ -44,7 +44,7 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
         return render(request, "session/_diff.html", context)
     neighbours = session.stored_compactions.exclude(number=number)
     context |= {
-        "outcome": outcome(session, compaction),
+        "outcome": outcome(session, compaction, rows),
         "earlier": neighbours.filter(number__lt=number).order_by("-number").first(),
         "later": neighbours.filter(number__gt=number).order_by("number").first(),
     }

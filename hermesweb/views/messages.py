@@ -12,7 +12,7 @@ from hermesweb.access import session_or_404
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
-from hermesweb.listing import line_of
+from hermesweb.listing import fate_of
 from hermesweb.listing import page as page_of
 from hermesweb.models import AgentSession, StoredMessage
 from hermesweb.views.answers import answer
@@ -33,30 +33,15 @@ def listing(request: SignedIn, id: str) -> HttpResponse:
 
 @require_GET
 @login_required
-def tail(request: SignedIn, id: str) -> HttpResponse:
-    """Rows born since the last one shown, and where to ask next."""
-    session = session_or_404(request.user, id)
-    form = MessageChoice(request.GET)
-    if not form.is_valid():
-        return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
-    if not request.htmx:
-        return redirect(f"{reverse('session', args=[session.pk])}#messages")
-    context = {"session": session, "page": page_of(session, form.choice), "fresh": True}
-    return render(request, "session/_tail.html", context)
-
-
-@require_GET
-@login_required
 def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     session = session_or_404(request.user, id)
     found = _message(session, number)
-    line = line_of(session, number)
     shown = content(found, Form.of(request.GET.get("form", "")), _offset(request))
     context = {
         "section": "sessions",
         "session": session,
         "message": found,
-        "line": line,
+        "fate": fate_of(session, number),
         "content": shown,
         "forms": list(Form),
     }

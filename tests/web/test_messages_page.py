@@ -117,19 +117,20 @@ def test_a_row_says_size_share_age_and_cut_without_opening(client: Client, ada: 
     assert "turn 1" in words
 
 
-def test_the_tail_holds_what_was_born_since(client: Client, ada: User) -> None:
-    session = a_talk(ada, 8)
-    html = html_of(client, url(session, "tail/?after=24.6"), htmx=True)
-    assert numbers(html) == [7, 8]
-    assert "after=32.8" in html
-    assert "load delay" not in html
-    assert "<section" not in html
+def test_the_newest_page_is_fetched_again_when_something_is_born(client: Client, ada: User) -> None:
+    session = a_talk(ada, 120)
+    newest = html_of(client, url(session), htmx=True)
+    assert f'hx-get="{url(session)}?seen=120"' in newest
+    assert "session:message_added" in newest
+    older = html_of(client, url(session, "?before=284.71"), htmx=True)
+    assert numbers(older) == list(range(21, 71))
+    assert "session:message_added" not in older
+    assert "session:compaction_ended" in older
 
 
-def test_a_tail_that_missed_much_goes_on_by_itself(client: Client, ada: User) -> None:
-    html = html_of(client, url(a_talk(ada, 120), "tail/?after=4.1"), htmx=True)
-    assert len(numbers(html)) == PAGE_ROWS
-    assert "load delay" in html
+def test_rows_born_since_the_last_look_are_fresh(client: Client, ada: User) -> None:
+    html = html_of(client, url(a_talk(ada, 8), "?seen=6"), htmx=True)
+    assert html.count("row--fresh") == 2
 
 
 def test_without_htmx_the_list_is_part_of_the_session_page(client: Client, ada: User) -> None:
@@ -243,12 +244,12 @@ def test_pins_only_answer_post(client: Client, ada: User, rest: str) -> None:
     assert client.get(url(a_talk(ada), rest)).status_code == 405
 
 
-@pytest.mark.parametrize("rest", ["", "tail/", "4/"])
+@pytest.mark.parametrize("rest", ["", "4/"])
 def test_lists_and_bodies_only_answer_get(client: Client, ada: User, rest: str) -> None:
     assert client.post(url(a_talk(ada), rest)).status_code == 405
 
 
-@pytest.mark.parametrize("rest", ["", "tail/", "4/", "4/?form=wire"])
+@pytest.mark.parametrize("rest", ["", "4/", "4/?form=wire"])
 def test_a_stranger_reads_nothing(client: Client, rest: str) -> None:
     session = a_talk(a_user("bob"))
     client.force_login(a_user("ada"))
@@ -271,7 +272,7 @@ def test_a_message_that_is_not_there_is_not_found(client: Client, ada: User, res
 
 def test_an_empty_list_follows_from_the_beginning(client: Client, ada: User) -> None:
     html = html_of(client, url(a_session(ada)), htmx=True)
-    assert "No message yet" in html and "messages/tail/" in html
+    assert "No message yet" in html and "session:message_added" in html
 
 
 @pytest.mark.parametrize("query", ["", "?view=all", "?order=largest", "?view=all&order=largest"])

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from django import template
 
 from agentcore.compaction.plan import Fate
+from hermesweb.templatetags.units import size
 
 register = template.Library()
 
@@ -27,3 +28,11 @@ SIGNS: Mapping[str, str] = {
 @register.filter
 def fate_sign(name: str) -> str:
     return SIGNS.get(name, "+")
+
+
+@register.filter
+def change(count: int | None) -> str:
+    """Bytes with their sign: `+1.2 kB`, `−9.2 kB`, `0 B`."""
+    if not count:
+        return "unknown" if count is None else size(0)
+    return f"{'+' if count > 0 else '−'}{size(abs(count))}"
