@@ -8,15 +8,18 @@ import logging
 import os
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agentcore.agent import Agent
+from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Removal
 from agentcore.context import Context
 from agentcore.directives import Directives
 from agentcore.errors import StalePlan
-from agentcore.events import Event, MessageAdded, RunEnd, RunEnded
+from agentcore.events import Event, MessageAdded, RunEnd, RunEnded, SystemRebuilt
 from agentcore.pressure import TokenCounter
 from agentcore.prompt import system_message
 from agentcore.tools import Mode, Toolbox, Workspace, toolbox
@@ -34,6 +37,14 @@ logger = logging.getLogger(__name__)
 WATCH_SECONDS = 0.5
 
 
+# Set for good when this process was asked to end.
+_draining = threading.Event()
+
+
+class Draining(Exception):
+    """This process is about to end; another one goes on from what is stored."""
+
+
 class WorkspaceGone(Exception):
     """The folder that the session works in is no longer there."""
 
@@ -47,6 +58,11 @@ async def run(session_id: str) -> None:
             await Work(database, held).run()
     finally:
         await database.close()
+
+
+def drain() -> None:
+    """Hand every session over at its next border."""
+    _draining.set()
 
 
 class Work:
@@ -67,6 +83,9 @@ class Work:
             await self._settle(await self._watched(session))
         except (FenceLost, NoSuchSession) as error:
             logger.warning("left: %s", error)
+        except Draining:
+            await self._database.run(lease.release, self._lease)
+            await self._database.run(wake, self._lease.session_id)
         except (ModelUnavailable, WorkspaceGone) as error:
             await self._fail(str(error))
         except Exception as error:
@@ -96,8 +115,7 @@ class Work:
         snapshot = await self._database.run(lives.snapshot_of, session)
         model = await self._database.run(endpoints.chat_model, session)
         context = Context(snapshot)
-        if not snapshot.messages:
-            await self._begin(session, context)
+        await self._bring_system_message(session, context)
         return Agent(
             context,
             model,
@@ -114,16 +132,27 @@ class Work:
             recovered=recovered,
         )
 
-    async def _begin(self, session: AgentSession, context: Context) -> None:
-        message = context.draft(system_message(session.mode, session.workspace))
-        await self._emit([MessageAdded(message, 0)])
-        context.append(message)
+    async def _bring_system_message(self, session: AgentSession, context: Context) -> None:
+        """The first message of a new session; in an older one, in place of one that no longer
+        says the mode."""
+        wanted = system_message(session.mode, session.workspace)
+        if not context.messages:
+            message = context.draft(wanted)
+            await self._emit([MessageAdded(message, 0)])
+            context.append(message)
+        elif (first := context.messages[0]).is_leading and first.wire != wanted.wire:
+            birth = Birth(0, replace(wanted, replaces=first.number), None, "")
+            removal = Removal(0, 1, Fate.REBUILT, "")
+            plan = CompactionPlan(context.state, (removal,), (birth,))
+            await self._emit([SystemRebuilt(context.apply(plan))])
 
     async def _emit(self, events: Sequence[Event]) -> None:
         seq = await self._database.run(record, self._lease.session_id, self._lease.fence, events)
         self._announcer.tell(seq)
 
     async def _poll(self) -> Directives:
+        if _draining.is_set():
+            raise Draining
         return await self._database.run(border.read, self._lease)
 
     async def _check(self) -> None:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
 from asgiref.sync import async_to_sync
+from celery.signals import worker_shutting_down
 
 from hermesweb import imports, lease, runner
 from hermesweb.celery import app
@@ -19,3 +22,8 @@ def sweep() -> None:
     for session_id in lease.lost():
         wake(session_id)
     imports.clear_left_over()
+
+
+@worker_shutting_down.connect
+def _drain(**signal: Any) -> None:
+    runner.drain()
