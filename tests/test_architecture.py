@@ -32,12 +32,12 @@ LAYERS = {
         {"", "__main__"},
     ],
     "hermesweb": [
-        {"", "categories", "celery", "db_thread", "forecast", "lock", "shown", "spark"},
+        {"", "categories", "celery", "db_thread", "forecast", "http", "lock", "shown", "spark"},
         {"models", "presets"},
         {
-            *("access", "audit", "batch", "bodies", "charts", "choices", "content", "diffs"),
-            *("endpoints", "gauge", "lease", "listing", "live", "lives", "reader", "sign_in"),
-            *("totals", "wake"),
+            *("access", "attempts", "audit", "batch", "bodies", "charts", "choices", "content"),
+            *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "outcome"),
+            *("reader", "sign_in", "tape", "totals", "wake"),
         },
         {"recorder"},
         {"acts", "border", "imports", "follow"},
@@ -52,7 +52,7 @@ LAYERS = {
 ONLY = {
     "hermesweb.consumers": {"access", "live", "models", "reader"},
     "hermesweb.live": {"models"},
-    "hermesweb.tasks": {"celery", "lease", "models", "runner", "wake"},
+    "hermesweb.tasks": {"celery", "imports", "lease", "models", "runner", "wake"},
 }
 STRATEGIES = {
     f"agentcore.compaction.{name}"

@@ -67,9 +67,11 @@ class StoredMessage(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "number"], name="message_number")]
-        indexes = [models.Index(
+        indexes = [
+            models.Index(
                 fields=["session", "number"], condition=Q(pinned=True), name="message_pins"
-            )]
+            )
+        ]
 
     def __str__(self) -> str:
         return f"message {self.number} of {self.session_id}"
