@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,12 @@ from builders import a_lease, a_session, a_user, added, answered, called, said
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from hermesweb import acts, audit, wake
+from hermesweb import acts, audit
 from hermesweb.acts import Invalid, Refused
 from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, SessionKind, Status
 from hermesweb.recorder import record
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 
 
 @pytest.fixture
@@ -25,14 +25,6 @@ def ada() -> User:
 @pytest.fixture
 def session(ada: User) -> AgentSession:
     return a_session(ada)
-
-
-@pytest.fixture(autouse=True)
-def woken(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The sessions that a task was asked for."""
-    sent: list[str] = []
-    monkeypatch.setattr(wake, "_send", sent.append)
-    yield sent
 
 
 def last_event(session: AgentSession) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,151 @@
+"""Workers that die, lose their lease or are asked to end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import a_lease, added, called, said
+from channels.db import database_sync_to_async
+from working import asked, calls, in_a_thread, kinds, says, texts
+
+from agentcore.events import RunStarted
+from agentcore.llm.scripted import ScriptedModel
+from hermesweb import lease, runner
+from hermesweb.models import AgentSession
+from hermesweb.recorder import record
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
+
+
+async def test_a_lost_workers_open_call_is_answered_and_never_run_again(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    model = script(says("I see that it was interrupted."))
+    _, session = await asked(tmp_path, status="running")
+
+    @database_sync_to_async
+    def crash() -> None:
+        held = a_lease(session, "the lost worker")
+        start = [*added(said(1, "s", "system"), said(2, "go")), RunStarted(1)]
+        record(session.pk, held.fence, [*start, *added(called(3, "run_command"), turn=1)])
+        lease.release(held)
+
+    await crash()
+    await runner.run(session.pk)
+    said_now = await texts(session)
+    assert "interrupted" in said_now[3]
+    assert said_now[4] == "I see that it was interrupted."
+    assert len(model.requests) == 1
+    told = await kinds(session)
+    assert told.count("recovered") == told.count("repaired") == 1
+    assert told[-1] == "run_ended"
+
+
+async def test_a_task_delivered_twice_runs_once(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    model = script(says("once"))
+    _, session = await asked(tmp_path, "go")
+    await asyncio.gather(*(runner.run(session.pk) for _ in range(5)))
+    await runner.run(session.pk)
+    assert len(model.requests) == 1
+    assert (await texts(session))[1:] == ["go", "once"]
+
+
+async def test_a_worker_that_is_asked_to_end_hands_over_at_the_border(
+    tmp_path: Path,
+    script: Callable[..., ScriptedModel],
+    woken: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runner, "_draining", threading.Event())
+
+    def ends(messages: Any) -> dict[str, Any]:
+        runner.drain()
+        return calls("glob", '{"pattern": "*"}', "c1")
+
+    model = script(ends, says("done by another"))
+    _, session = await asked(tmp_path, "go")
+    woken.clear()
+    await runner.run(session.pk)
+    await session.arefresh_from_db()
+    assert (session.holder, session.run_open, woken) == ("", True, [session.pk])
+    runner._draining.clear()
+    await runner.run(session.pk)
+    assert (await texts(session))[-1] == "done by another"
+    assert len(model.requests) == 2
+    assert (await kinds(session)).count("tool_started") == 1
+
+
+class Died(BaseException):
+    """Stands for SIGKILL: nothing of the runner's own cleaning up counts on it."""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+async def test_a_worker_may_die_at_every_write_of_a_run(
+    tmp_path: Path,
+    script: Callable[..., ScriptedModel],
+    monkeypatch: pytest.MonkeyPatch,
+    after: bool,
+) -> None:
+    writes = 0
+    dies_at = 0
+
+    def dying(session_id: str, fence: int, events: Sequence[Any]) -> int:
+        nonlocal writes
+        writes += 1
+        if writes == dies_at and not after:
+            raise Died
+        seq = record(session_id, fence, events)
+        if writes == dies_at:
+            raise Died
+        return seq
+
+    monkeypatch.setattr(runner, "record", dying)
+    command = '{"command": "echo ran >> runs"}'
+    while dies_at == 0 or writes >= dies_at:
+        dies_at, writes = dies_at + 1, 0
+        folder = tmp_path / str(dies_at)
+        folder.mkdir()
+
+        def answers(messages: Sequence[Any]) -> dict[str, Any]:
+            ran = [message for message in messages if message.role == "tool"]
+            return says("done") if ran else calls("run_command", command, "c1")
+
+        script(*[answers] * 5)
+        _, session = await asked(folder, "go")
+        for _ in range(2):
+            with contextlib.suppress(Died):
+                await runner.run(session.pk)
+            await AgentSession.objects.filter(pk=session.pk).aupdate(holder="", lease_ends=None)
+        said = await texts(session)
+        assert (session.status, session.run_end) == ("idle", "answered")
+        assert said[1] == "go" and said[-1] == "done"
+        told = await kinds(session)
+        assert told.count("run_started") == told.count("run_ended") == 1
+        runs = (folder / "runs").read_text() if (folder / "runs").exists() else ""
+        assert runs.count("ran") <= 1
+        numbers = session.messages.order_by("id").values_list("number", flat=True)
+        assert [n async for n in numbers] == list(range(1, len(said) + 1))
+    assert (writes, dies_at) == (6, 7)
+
+
+async def test_a_holder_that_lost_its_lease_writes_nothing_more(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    _, session = await asked(tmp_path, "go")
+
+    def overtaken(messages: Any) -> dict[str, Any]:
+        in_a_thread(lambda: AgentSession.objects.filter(pk=session.pk).update(fence=99))
+        return says("too late")
+
+    script(overtaken)
+    await runner.run(session.pk)
+    assert (await texts(session))[1:] == ["go"]
+    assert (await AgentSession.objects.aget(pk=session.pk)).run_open
