@@ -5,9 +5,14 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
+from agentcore.transcripts import Format
 from hermesweb import endpoints
 from hermesweb.acts import Invalid
 from hermesweb.models import Profile
+from hermesweb.templatetags.units import plain
+
+# An upload is read into memory as a whole.
+MOST_IMPORT_BYTES = 200_000_000
 
 
 class NewSession(forms.Form):
@@ -53,3 +58,28 @@ class NewSession(forms.Form):
 
     def _offer(self, field: str, names: Any) -> None:
         self.fields[field].widget.choices = [(name, name) for name in names]
+
+
+class ImportFile(forms.Form):
+    file = forms.FileField(
+        label="Recording",
+        error_messages={
+            "required": "Choose a file.",
+            "empty": "The file is empty. Nothing was stored.",
+        },
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > MOST_IMPORT_BYTES:
+            raise forms.ValidationError(
+                f"{file.size:,} bytes are over the {MOST_IMPORT_BYTES:,} of an upload: "
+                "manage.py import_session reads a file of any size."
+            )
+        return file
+
+    def add_refusal(self, name: str, reason: str) -> None:
+        formats = ", ".join(name.replace("-", " ") for name in Format)
+        self.add_error(
+            "file", f"{plain(name)}: {plain(reason)}. Nothing was stored. Known: {formats}."
+        )

@@ -5,7 +5,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from hermesweb import api
-from hermesweb.views import compactions, health, messages, session, sessions, sign_in
+from hermesweb.views import compactions, health, imports, messages, session, sessions, sign_in
 from hermesweb.views.theme import theme
 
 urlpatterns = [
@@ -35,6 +35,8 @@ urlpatterns = [
         compactions.diff_json,
         name="compaction_diff",
     ),
+    path("imports/new/", imports.new, name="import"),
+    path("imports/<str:id>/", imports.imported, name="imported"),
     path("accounts/login/", sign_in.password, name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("sign-in/<str:token>/", sign_in.link, name="sign_in_link"),

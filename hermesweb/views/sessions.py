@@ -38,7 +38,7 @@ def overview(request: SignedIn) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @login_required
 def new(request: SignedIn) -> HttpResponse:
-    form = NewSession(request.POST or None)
+    form = NewSession(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             session = acts.create(request.user, **form.cleaned_data)
