@@ -46,7 +46,7 @@ class Announcer:
     def __init__(self, session_id: str, owner_id: int) -> None:
         self._session_id = session_id
         self._owner_id = owner_id
-        self._seq = 0
+        self._seq = self._told = 0
         self._text: list[str] = []
         self._sending: asyncio.Task[None] | None = None
 
@@ -68,14 +68,13 @@ class Announcer:
             self._sending = asyncio.create_task(self._send_all())
 
     async def _send_all(self) -> None:
-        told = -1
-        while self._text or told != self._seq:
+        while self._text or self._told < self._seq:
             if self._text:
                 delta, self._text = {"text": "".join(self._text)}, []
                 await _send(session_group(self._session_id), {"type": "delta", "delta": delta})
-            if told != self._seq:
-                told = self._seq
-                await announce(self._session_id, self._owner_id, told)
+            if self._told < self._seq:
+                self._told = self._seq
+                await announce(self._session_id, self._owner_id, self._told)
             await asyncio.sleep(PAUSE_SECONDS)
 
 

@@ -21,6 +21,7 @@ from agentcore.directives import Directives
 from agentcore.errors import StalePlan
 from agentcore.events import Event, MessageAdded, RunEnd, RunEnded, SystemRebuilt
 from agentcore.pressure import TokenCounter
+from agentcore.profile import Profile
 from agentcore.prompt import system_message
 from agentcore.tools import Mode, Toolbox, Workspace, toolbox
 from hermesweb import border, endpoints, lease, lives
@@ -35,7 +36,6 @@ from hermesweb.wake import wake
 logger = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.5
-
 
 # Set for good when this process was asked to end.
 _draining = threading.Event()
@@ -54,8 +54,13 @@ async def run(session_id: str) -> None:
     database = DatabaseThread()
     try:
         held = await database.run(lease.take, session_id, _holder())
-        if held:
-            await Work(database, held).run()
+        if held is None:
+            return
+        session = await database.run(AgentSession.objects.get, pk=session_id)
+        if border.is_due(session):
+            await Work(database, held, Announcer(session_id, session.owner_id)).run(session)
+        else:
+            await database.run(lease.release, held)
     finally:
         await database.close()
 
@@ -68,17 +73,13 @@ def drain() -> None:
 class Work:
     """What one lease holder does. Rows decide; the Agent is built anew when they moved on."""
 
-    def __init__(self, database: DatabaseThread, held: Lease) -> None:
+    def __init__(self, database: DatabaseThread, held: Lease, announcer: Announcer) -> None:
         self._database = database
         self._lease = held
+        self._announcer = announcer
         self._renewed = time.monotonic()
 
-    async def run(self) -> None:
-        session = await self._database.run(AgentSession.objects.get, pk=self._lease.session_id)
-        if not border.is_due(session):
-            await self._database.run(lease.release, self._lease)
-            return
-        self._announcer = Announcer(session.pk, session.owner_id)
+    async def run(self, session: AgentSession) -> None:
         try:
             await self._settle(await self._watched(session))
         except (FenceLost, NoSuchSession) as error:
@@ -116,10 +117,11 @@ class Work:
         model = await self._database.run(endpoints.chat_model, session)
         context = Context(snapshot)
         await self._bring_system_message(session, context)
+        profile = (await self._poll()).profile
         return Agent(
             context,
             model,
-            await self._database.run(_tools, session),
+            await self._database.run(_tools, session, profile),
             emit=self._emit,
             poll=self._poll,
             counter=TokenCounter(session.ratio),
@@ -189,11 +191,10 @@ def _runs(session_id: str) -> int:
     return AgentSession.objects.get(pk=session_id).runs
 
 
-def _tools(session: AgentSession) -> Toolbox:
+def _tools(session: AgentSession, profile: Profile) -> Toolbox:
     root = Path(session.workspace)
     if not root.is_dir():
         raise WorkspaceGone(f"the folder {root} is gone: make it again, then resume")
-    profile = session.profile_version.value
     limits = profile.limits_for(endpoints.window_for(session.model, profile))
     return toolbox(Workspace(root, limits), Mode(session.mode))
 
