@@ -1,0 +1,22 @@
+"""What staff tunes and looks after; every change stands in the audit."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+
+from hermesweb.admin.audit import AuditAdmin
+from hermesweb.admin.endpoints import EndpointAdmin
+from hermesweb.admin.profiles import ProfileAdmin
+from hermesweb.admin.sessions import SessionAdmin
+from hermesweb.admin.users import UserAdmin
+from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, Profile
+
+admin.site.site_header = admin.site.site_title = "Hermesweb"
+admin.site.index_title = "Administration"
+admin.site.register(Profile, ProfileAdmin)
+admin.site.register(ModelEndpoint, EndpointAdmin)
+admin.site.register(AgentSession, SessionAdmin)
+admin.site.register(AuditEntry, AuditAdmin)
+admin.site.unregister(User)
+admin.site.register(User, UserAdmin)

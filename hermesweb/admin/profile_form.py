@@ -1,0 +1,151 @@
+"""The form of a profile: one field a value, made from the profile's own types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields as fields_of
+from enum import StrEnum
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from django import forms
+
+from agentcore.compaction.pipeline import STRATEGIES
+from agentcore.limits import Limits
+from agentcore.profile import Ceilings, Stage, SummaryOptions
+from agentcore.profile import Profile as ProfileValue
+from hermesweb.acts import Invalid
+from hermesweb.acts.profiles import checked_profile
+from hermesweb.models import Profile
+
+GROUPS: Mapping[str, type[Any]] = {
+    "limits": Limits,
+    "summary": SummaryOptions,
+    "ceilings": Ceilings,
+}
+STAGE_ROWS = 6
+TOP = [one.name for one in fields_of(ProfileValue) if one.name not in (*GROUPS, "stages")]
+HELP = {
+    "budget": "In the unit below; empty: the window is the limit.",
+    "window": "Tokens; empty: from the model.",
+    "reserve": "Tokens; empty: 20,000, at most 5% of the window.",
+    "target": "A fraction of the limit that a compaction aims at.",
+    "min_gain": "A fraction of the limit; what frees less is not done.",
+}
+
+
+class ProfileFormBase(forms.ModelForm):
+    """Checked as a whole; what is allowed but works badly has to be accepted by a second click."""
+
+    accept_warnings = forms.BooleanField(required=False, label="Save in spite of the warnings")
+
+    class Meta:
+        model = Profile
+        fields = ("name",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.initial.update(_flat(self.instance.current.values))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        if self.instance.pk and len(self.instance.current.values["stages"]) > STAGE_ROWS:
+            raise forms.ValidationError(
+                f"This profile has more than {STAGE_ROWS} stages: change it with the API."
+            )
+        try:
+            value = checked_profile(self.values)
+        except Invalid as error:
+            self.add_error(_place(error.field), str(error))
+            return cleaned
+        warnings = value.warnings()
+        if warnings and not cleaned["accept_warnings"]:
+            self.add_error("accept_warnings", [*warnings, "Tick this to save all the same."])
+        return cleaned
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was entered, as a profile's values."""
+        entered = self.cleaned_data
+        return {
+            **{name: entered[name] for name in TOP},
+            **{
+                group: {name: entered[f"{group}.{name}"] for name in _types(kind)}
+                for group, kind in GROUPS.items()
+            },
+            "stages": [
+                {name: entered[f"stages.{row}.{name}"] for name in _types(Stage)}
+                for row in range(STAGE_ROWS)
+                if entered[f"stages.{row}.strategy"]
+            ],
+        }
+
+
+def stage_fields(row: int) -> list[str]:
+    return [f"stages.{row}.{name}" for name in _types(Stage)]
+
+
+def group_fields(group: str) -> list[str]:
+    return [f"{group}.{name}" for name in _types(GROUPS[group])]
+
+
+def _declared() -> Iterator[tuple[str, forms.Field]]:
+    top = _types(ProfileValue)
+    defaults = {one.name: one.default for one in fields_of(ProfileValue)}
+    for name in TOP:
+        yield name, _field(name, top[name], defaults[name])
+    for group, kind in GROUPS.items():
+        for one in fields_of(kind):
+            yield f"{group}.{one.name}", _field(one.name, _types(kind)[one.name], one.default)
+    for row in range(STAGE_ROWS):
+        for one in fields_of(Stage):
+            field = _field(one.name, _types(Stage)[one.name], one.default)
+            yield f"stages.{row}.{one.name}", _strategy(row) if one.name == "strategy" else field
+
+
+def _field(name: str, kind: Any, default: Any) -> forms.Field:
+    """Numbers that may be None may be left empty."""
+    members = [one for one in get_args(kind) if one is not NoneType]
+    bare = members[0] if members else kind
+    options: dict[str, Any] = {
+        "label": name.replace("_", " "),
+        "initial": default,
+        "required": not members,
+        "help_text": HELP.get(name, ""),
+    }
+    if bare is bool:
+        return forms.BooleanField(**{**options, "required": False})
+    if bare is float:
+        return forms.FloatField(**options)
+    if isinstance(bare, type) and issubclass(bare, StrEnum):
+        return forms.ChoiceField(choices=[(one.value, one.value) for one in bare], **options)
+    return forms.IntegerField(**options)
+
+
+def _strategy(row: int) -> forms.Field:
+    names = [(name, name.replace("_", " ")) for name in STRATEGIES]
+    return forms.ChoiceField(choices=[("", "none"), *names], required=row == 0, label="strategy")
+
+
+def _types(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A profile's values by the names of the form's fields."""
+    flat = {name: values[name] for name in TOP if name in values}
+    for group in GROUPS:
+        flat |= {f"{group}.{name}": value for name, value in values.get(group, {}).items()}
+    for row, stage in enumerate(values["stages"]):
+        flat |= {f"stages.{row}.{name}": value for name, value in stage.items()}
+    return flat
+
+
+def _place(field: str) -> str:
+    return "stages.0.at" if field == "stages" else field
+
+
+ProfileForm = type("ProfileForm", (ProfileFormBase,), dict(_declared()))

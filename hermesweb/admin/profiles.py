@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Max
+from django.http import HttpRequest
+
+from hermesweb import acts
+from hermesweb.admin.profile_form import (
+    GROUPS,
+    STAGE_ROWS,
+    TOP,
+    ProfileForm,
+    group_fields,
+    stage_fields,
+)
+from hermesweb.admin.staff import ReadOnly, StaffAdmin
+from hermesweb.models import Profile, ProfileVersion
+
+
+class VersionInline(ReadOnly, admin.TabularInline):
+    model = ProfileVersion
+    fields = readonly_fields = ("number", "by", "at", "values")
+    ordering = ("-number",)
+    extra = 0
+    verbose_name_plural = "versions"
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+
+class ProfileAdmin(StaffAdmin):
+    """Saving makes a version; sessions that follow the name take it up at their next border."""
+
+    form = ProfileForm
+    inlines = (VersionInline,)
+    list_display = ("name", "version", "last_changed")
+    ordering = ("name",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request)
+        return rows.annotate(newest=Max("versions__number"), newest_at=Max("versions__at"))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("name",) if obj else ()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        first = ["name", *TOP, "accept_warnings"]
+        stages = [
+            (f"Stage {row + 1}", {"fields": stage_fields(row), "classes": ["collapse"] * (row > 0)})
+            for row in range(STAGE_ROWS)
+        ]
+        groups = [
+            (group.capitalize(), {"fields": group_fields(group), "classes": ["collapse"]})
+            for group in GROUPS
+        ]
+        return [(None, {"fields": first}), *stages, *groups]
+
+    def get_inlines(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.inlines if obj else ()
+
+    def save_model(self, request: Any, obj: Profile, form: Any, change: bool) -> None:
+        name = obj.name if change else form.cleaned_data["name"]
+        version = acts.save_profile(request.user, name, form.values, accept_warnings=True)
+        obj.pk = version.profile_id
+
+    @admin.display(description="version", ordering="newest")
+    def version(self, profile: Any) -> int:
+        return int(profile.newest)
+
+    @admin.display(description="changed", ordering="newest_at")
+    def last_changed(self, profile: Any) -> Any:
+        return profile.newest_at
