@@ -75,9 +75,11 @@ function run(key) {
 
 function carrierOf(key) {
   const name = CSS.escape(key);
-  const found = [...document.querySelectorAll(`[data-key="${name}"], [data-keys~="${name}"]`)].filter(usable);
+  const all = document.querySelectorAll(`[data-key="${name}"], [data-keys~="${name}"]`);
+  const found = [...all].filter(usable);
   const row = document.activeElement?.closest("[data-row]");
-  return found.find((carrier) => row?.contains(carrier)) ?? found.find((carrier) => !carrier.closest("[data-row]"));
+  const own = found.find((carrier) => row?.contains(carrier));
+  return own ?? found.find((carrier) => !carrier.closest("[data-row]"));
 }
 
 function step(by) {
@@ -93,18 +95,17 @@ function step(by) {
 function valid() {
   const entries = new Map();
   if (document.querySelector("[data-row]")) entries.set("rows", { keys: ["ArrowUp", "ArrowDown"], label: "row" });
-  for (const carrier of document.querySelectorAll("[data-key], [data-keys]")) {
-    if (!usable(carrier)) continue;
-    const keys = (carrier.dataset.keys ?? carrier.dataset.key).split(" ");
-    for (const group of carrier.dataset.keys ? pairs(keys, carrier) : [{ keys, label: words(carrier) }]) {
-      if (!entries.has(group.keys[0])) entries.set(group.keys[0], group);
-    }
+  const carriers = [...document.querySelectorAll("[data-key], [data-keys]")].filter(usable);
+  for (const entry of carriers.flatMap(entriesOf)) {
+    if (!entries.has(entry.keys[0])) entries.set(entry.keys[0], entry);
   }
   return [...entries.values()];
 }
 
 // data-keys="ArrowLeft ArrowRight c C" data-key-label="turn, compaction": two keys a word.
-function pairs(keys, carrier) {
+function entriesOf(carrier) {
+  if (!carrier.dataset.keys) return [{ keys: [carrier.dataset.key], label: words(carrier) }];
+  const keys = carrier.dataset.keys.split(" ");
   const labels = carrier.dataset.keyLabel.split(", ");
   return labels.map((label, place) => ({ keys: keys.slice(2 * place, 2 * place + 2), label }));
 }
@@ -138,7 +139,7 @@ function toggle() {
   box.type = "checkbox";
   box.checked = singleKeysOn();
   box.addEventListener("change", () => localStorage.setItem(SWITCH, box.checked ? "on" : "off"));
-  const label = element("label", box, "Single keys");
+  const label = element("label", box, "Single keys work");
   label.className = "switch";
   return label;
 }

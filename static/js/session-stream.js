@@ -65,7 +65,8 @@ class SessionStream extends HTMLElement {
       fresh.push(event);
     }
     for (const event of fresh) this.#dispatch(event.kind, event);
-    if (fresh.length) this.#dispatch("news", { last: this.#last, kinds: fresh.map((event) => event.kind) });
+    const kinds = fresh.map((event) => event.kind);
+    if (kinds.length) this.#dispatch("news", { last: this.#last, kinds });
   }
 
   #giveUp() {
@@ -84,9 +85,9 @@ class SessionStream extends HTMLElement {
   }
 
   #lost({ since, wait }) {
-    const clock = since.toLocaleTimeString();
-    const text = `Not live since ${clock}, at event ${this.#last.toLocaleString()}. Trying again in ${Math.ceil(wait / 1000)} s.`;
-    return banner(text, ["Now", () => this.#socket.open()]);
+    const lost = `Not live since ${since.toLocaleTimeString()}, at event ${this.#last.toLocaleString()}.`;
+    const again = `Trying again in ${Math.ceil(wait / 1000)} s.`;
+    return banner(`${lost} ${again}`, ["Now", () => this.#socket.open()]);
   }
 
   #dispatch(name, detail) {

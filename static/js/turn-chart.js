@@ -7,7 +7,7 @@
 
 import { CATEGORIES, label } from "./categories.js";
 import { onThemeChange, palette } from "./palette.js";
-import { ceiling, quantity, stack } from "./turns.js";
+import { ceiling, quantity, stack, unitWord } from "./turns.js";
 
 const AT_MOST_EVERY = 2000;
 // Plotly writes its own rules and those of its maps into inline style sheets, which our policy
@@ -18,6 +18,7 @@ const STAND_INS = [
   { id: "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53" },
 ];
 const TICK_WIDTH = 70;
+const PATTERN = { size: 8, solidity: 0.15 };
 const CONFIG = { displayModeBar: false, responsive: true };
 
 class TurnChart extends HTMLElement {
@@ -72,7 +73,8 @@ class TurnChart extends HTMLElement {
 
   #draw() {
     const colours = palette(this);
-    window.Plotly.react(this.#place, traces(this.#data, colours), layout(this.#data, colours, this.clientWidth), CONFIG);
+    const looks = layout(this.#data, colours, this.clientWidth);
+    window.Plotly.react(this.#place, traces(this.#data, colours), looks, CONFIG);
   }
 
   #select(turn) {
@@ -85,8 +87,9 @@ let loading;
 function loadPlotly(address) {
   loading ??= new Promise((resolve, reject) => {
     const nonce = document.querySelector("script[nonce]")?.nonce;
-    const styles = STAND_INS.map((names) => Object.assign(document.createElement("style"), { nonce, ...names }));
-    const script = Object.assign(document.createElement("script"), { nonce, src: address });
+    const element = (name, facts) => Object.assign(document.createElement(name), { nonce, ...facts });
+    const styles = STAND_INS.map((names) => element("style", names));
+    const script = element("script", { src: address });
     script.onload = resolve;
     script.onerror = () => reject(new Error(`${address} could not be loaded`));
     document.head.append(...styles, script);
@@ -98,7 +101,8 @@ function loadPlotly(address) {
 export function traces({ turns, unit }, colours) {
   const stacks = turns.map((row) => new Map(stack(row)));
   const places = positions(turns);
-  return CATEGORIES.filter(({ name }) => stacks.some((heights) => heights.has(name))).map(({ name, letter, shape }) => ({
+  const present = CATEGORIES.filter(({ name }) => stacks.some((heights) => heights.has(name)));
+  return present.map(({ name, letter, shape }) => ({
     type: "bar",
     name: `${letter} ${label(name)}`,
     x: places,
@@ -107,9 +111,9 @@ export function traces({ turns, unit }, colours) {
     marker: {
       color: colours.categories[name],
       line: { color: colours["cat-edge"], width: turns.length > 120 ? 0 : 0.5 },
-      pattern: { shape, bgcolor: colours.categories[name], fgcolor: colours.pattern, size: 8, solidity: 0.15 },
+      pattern: { shape, bgcolor: colours.categories[name], fgcolor: colours.pattern, ...PATTERN },
     },
-    hovertemplate: `turn %{customdata}<br>${label(name)} %{y:,.0f} ${unit === "tokens" ? "tok" : unit}<extra></extra>`,
+    hovertemplate: `turn %{customdata}<br>${label(name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
   }));
 }
 
@@ -183,7 +187,8 @@ function upright(x, color) {
 }
 
 function words(y, text, colours) {
-  return { text, y, xref: "paper", x: 0, xanchor: "left", yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
+  const place = { y, xref: "paper", x: 0, xanchor: "left", yanchor: "bottom" };
+  return { text, ...place, showarrow: false, font: { color: colours.ink } };
 }
 
 function above(x, text, colours) {

@@ -206,7 +206,7 @@ class TurnStrip extends HTMLElement {
     const facts = [part(`Turn ${row.turn}`, "strong"), part(quantity(row.used, unit))];
     if (unit !== "bytes") facts.push(part(kilobytes(row.bytes)));
     if (row.limit) facts.push(part(`${Math.round((100 * row.used) / row.limit)}%`));
-    if (before) facts.push(part(`${row.used < before.used ? "−" : "+"}${quantity(Math.abs(row.used - before.used), unit)}`));
+    if (before) facts.push(part(change(row.used - before.used, unit)));
     if (row.compacted_before) facts.push(part("compacted before it"));
     return facts;
   }
@@ -216,7 +216,8 @@ class TurnStrip extends HTMLElement {
     if (!last) return "Context by turn: no turn yet";
     const cuts = this.#rows.filter((row) => row.compacted_before).length;
     const used = quantity(last.used, this.getAttribute("unit"));
-    return `Context by turn: ${this.#rows.length} turns, now ${used}, ${cuts} compactions. The table below holds the figures.`;
+    const facts = `${this.#rows.length} turns, now ${used}, ${cuts} compactions`;
+    return `Context by turn: ${facts}. The table below holds the figures.`;
   }
 }
 
@@ -231,6 +232,10 @@ function columns(rows, width) {
     x += step;
     return column;
   });
+}
+
+function change(by, unit) {
+  return `${by < 0 ? "−" : "+"}${quantity(Math.abs(by), unit)}`;
 }
 
 function part(text, name = "span") {

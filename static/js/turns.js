@@ -43,9 +43,12 @@ export function stack(row) {
   });
 }
 
+export function unitWord(unit) {
+  return unit === "tokens" ? "tok" : unit;
+}
+
 export function quantity(count, unit) {
-  const word = unit === "tokens" ? "tok" : unit;
-  return `${count.toLocaleString("en")} ${word}`;
+  return `${count.toLocaleString("en")} ${unitWord(unit)}`;
 }
 
 export function kilobytes(bytes) {

@@ -75,7 +75,7 @@ def test_the_question_mark_explains_and_can_switch_single_keys_off(show: Show) -
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
     expect(page.locator("#keys dd")).to_have_count(6)
-    page.get_by_label("Single keys").uncheck()
+    page.get_by_label("Single keys work").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("n")
     page.keyboard.press("ArrowRight")
