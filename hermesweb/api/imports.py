@@ -9,6 +9,7 @@ from ninja.files import UploadedFile
 from agentcore.errors import TranscriptError
 from hermesweb.access import session_or_404
 from hermesweb.acts import Invalid
+from hermesweb.forms import ImportFile
 from hermesweb.http import SignedIn
 from hermesweb.imports import import_recording
 from hermesweb.models import AgentSession, SessionKind
@@ -20,6 +21,9 @@ router = Router(tags=["imports"])
 def create(request: SignedIn, file: UploadedFile = File()) -> Status[dict[str, Any]]:  # noqa: B008
     """Stores a recorded session, complete or not at all. Lines that cannot be read are named and
     skipped; further conversations and subagents become sessions beside it."""
+    form = ImportFile(files=request.FILES)
+    if not form.is_valid():
+        raise Invalid(form.errors["file"][0], "file")
     try:
         session = import_recording(request.user, file.read(), file.name or "")
     except TranscriptError as error:

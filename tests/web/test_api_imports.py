@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 
+from hermesweb import forms
 from hermesweb.models import AgentSession, Body, StoredMessage
 
 pytestmark = pytest.mark.django_db
@@ -56,6 +57,15 @@ def test_a_file_that_is_no_recording_is_refused_and_nothing_is_stored(
     assert problem(sent(ada, data)) == (422, "invalid", "file")
     for table in (AgentSession, StoredMessage, Body):
         assert not table.objects.exists()
+
+
+def test_an_upload_over_the_limit_is_refused_with_the_way_out(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "MOST_IMPORT_BYTES", 100)
+    response = sent(ada, b"x" * 101)
+    assert problem(response) == (422, "invalid", "file")
+    assert "import_session" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a\\b", "x" * 300])

@@ -62,6 +62,12 @@ def test_an_instruction_that_is_none_is_refused(
     assert not Instruction.objects.exists()
 
 
+def test_a_body_too_large_to_be_read_is_told(caller: Caller, ada: User) -> None:
+    path = f"sessions/{a_session(ada).pk}/instructions"
+    response = caller.post(path, {"text": "x" * 3_000_000})
+    assert problem(response) == (413, "too_large", None)
+
+
 def test_text_that_no_column_holds_is_refused_or_kept_whole(caller: Caller, ada: User) -> None:
     path = f"sessions/{a_session(ada).pk}/instructions"
     assert caller.post(path, '{"text": "half \\ud800"}').status_code in (202, 422)
