@@ -11,8 +11,8 @@ import tempfile
 import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from urllib.request import Request, urlopen
 
-import httpx
 import redis
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -113,8 +113,8 @@ def web() -> Finding:
     if here is None:
         return Finding(False, f"not running: {START}")
     try:
-        httpx.get(f"{here.url}/healthz", headers=AS_PROXY, timeout=3).raise_for_status()
-    except httpx.HTTPError as error:
+        urlopen(Request(f"{here.url}/healthz", headers=AS_PROXY), timeout=3).close()
+    except OSError as error:
         log = settings.DATA_DIR / "logs" / "web.log"
         return Finding(False, f"{here.url} does not answer ({error}): look at {log}")
     return Finding(True, here.url)

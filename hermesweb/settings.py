@@ -292,7 +292,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},
     # Lines for each request of a model client and for each sweep would bury the others.
     "loggers": {
-        "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
     },
