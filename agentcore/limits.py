@@ -23,7 +23,8 @@ _GAP = "\n… %s bytes omitted here\n"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """0 means no limit. Units are in the names; lines, hits, files and processes are counts."""
+    """0 means no limit. Units are in the names; lines, hits, files, names, tasks,
+    processes and entries are counts."""
 
     file_bytes: int = 4 * MIB
     read_lines: int = 2_000
@@ -31,16 +32,21 @@ class Limits:
     grep_hits: int = 200
     grep_line_chars: int = 240
     glob_files: int = 500
+    listed_names: int = 500
     result_bytes: int = 20_000
     stream_bytes: int = 256 * KIB
     background_bytes: int = 512 * KIB
+    background_tasks: int = 8
     command_seconds: int = 120
     command_processes: int = 256
     command_memory_bytes: int = 4_096 * MIB
+    web_seconds: int = 30
     web_body_bytes: int = 2 * MIB
     web_text_chars: int = 20_000
     web_hits: int = 8
     web_hit_chars: int = 300
+    recall_hits: int = 8
+    recall_hit_chars: int = 300
     project_docs_bytes: int = 20_000
     skill_chars: int = 20_000
     memory_chars: int = 2_400

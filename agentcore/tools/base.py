@@ -17,10 +17,14 @@ from agentcore.wire import loads
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The folder a session works in, resolved, and the limits that hold there."""
+    """The folder a session works in, resolved, and the limits that hold there. `closed` is a folder
+    that no tool reads, lists or writes, should it lie inside; `programs` are folders in which
+    commands look for programs before they look where the system keeps them."""
 
     root: Path
     limits: Limits = field(default_factory=Limits)
+    closed: Path | None = None
+    programs: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

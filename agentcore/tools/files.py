@@ -56,7 +56,7 @@ def _read(workspace: Workspace, path: str, *, offset: int | None, limit: int | N
     limits = workspace.limits
     first = offset or 1
     lines = limit or limits.read_lines or sys.maxsize
-    with opened(workspace.root, path) as descriptor:
+    with opened(workspace, path) as descriptor:
         size = file_size(path, descriptor)
         if 0 < limits.file_bytes < size and offset is None and limit is None:
             raise ToolError(

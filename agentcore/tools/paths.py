@@ -10,9 +10,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from agentcore.errors import ToolError
+from agentcore.tools.base import Workspace
 
 MAX_LINKS = 40
 
@@ -31,14 +31,14 @@ _KINDS = {
 
 
 @contextmanager
-def located(root: Path, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+def located(workspace: Workspace, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
     """The descriptor of the folder that holds the path, and the name it has there; the name is
     `.` where the path is a folder walked to its end. `create` makes missing folders on the way.
 
-    Raises ToolError for a path that is not inside the root.
+    Raises ToolError for a path that is not inside the workspace or lies in its closed folder.
     """
     with _failures_told(path):
-        walk = _Walk(root, path, create)
+        walk = _Walk(workspace, path, create)
         try:
             yield walk.to_the_end()
         finally:
@@ -46,11 +46,12 @@ def located(root: Path, path: str, *, create: bool = False) -> Iterator[tuple[in
 
 
 @contextmanager
-def opened(root: Path, path: str, flags: int = os.O_RDONLY) -> Iterator[int]:
+def opened(workspace: Workspace, path: str, flags: int = os.O_RDONLY) -> Iterator[int]:
     """A descriptor of what the path names, file or folder. Never waits for another process."""
-    with located(root, path) as (folder, name):
+    with located(workspace, path) as (folder, name):
         descriptor = os.open(name, flags | _FILE, dir_fd=folder)
         try:
+            _refuse_closed(workspace, path, descriptor)
             yield descriptor
         finally:
             os.close(descriptor)
@@ -91,18 +92,24 @@ def _ordinary(path: str, found: os.stat_result) -> os.stat_result:
     raise ToolError(f"{path} is {kind}; only ordinary files can be read or written")
 
 
+def _refuse_closed(workspace: Workspace, path: str, descriptor: int) -> None:
+    if workspace.closed and os.path.samestat(os.fstat(descriptor), os.stat(workspace.closed)):
+        raise ToolError(f"{path}: lies in the data folder of this installation, which is closed")
+
+
 class _Walk:
     """The folders from the root down to where a path has led so far, each held open."""
 
-    def __init__(self, root: Path, path: str, create: bool) -> None:
-        self._root = root
+    def __init__(self, workspace: Workspace, path: str, create: bool) -> None:
+        self._workspace = workspace
         self._path = path
         self._create = create
         self._links = 0
-        self._names = _names(path)
-        self._folders = [os.open(root, _FOLDER)]
+        self._names = _names(path, str(workspace.root))
+        self._folders = [os.open(workspace.root, _FOLDER)]
 
     def to_the_end(self) -> tuple[int, str]:
+        _refuse_closed(self._workspace, self._path, self._folders[0])
         while self._names:
             name = self._names.pop()
             if name == "..":
@@ -129,6 +136,7 @@ class _Walk:
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=self._folders[-1])
         self._folders.append(os.open(name, _FOLDER, dir_fd=self._folders[-1]))
+        _refuse_closed(self._workspace, self._path, self._folders[-1])
 
     def _link(self, name: str) -> str | None:
         try:
@@ -141,7 +149,7 @@ class _Walk:
         if self._links > MAX_LINKS:
             raise ToolError(f"{self._path}: more than {MAX_LINKS} symbolic links on the way")
         if target.startswith("/"):
-            inside = os.path.relpath(target, self._root)
+            inside = os.path.relpath(target, self._workspace.root)
             if inside.split("/")[0] == "..":
                 raise _outside(self._path)
             while len(self._folders) > 1:
@@ -150,21 +158,23 @@ class _Walk:
         self._names.extend(_split(target))
 
 
-def _names(path: str) -> list[str]:
-    """The names of a path, the first one last. Refuses what cannot lie inside."""
+def _names(path: str, root: str) -> list[str]:
+    """The names of a path, the first one last. Refuses what cannot lie inside. An absolute path
+    counts from the root when it begins with it."""
     if not path or "\0" in path:
         raise ToolError(
             f"{path!r} is no path: give one relative to the workspace, such as src/a.py"
         )
-    if path.startswith(("/", "~")):
+    below = f"{path}/".removeprefix(f"{root}/").rstrip("/") or "."
+    if below.startswith(("/", "~")):
         raise ToolError(f"{path}: give the path relative to the workspace, such as src/a.py")
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise ToolError(f"{path!a} cannot be the name of a file") from None
-    if os.path.normpath(path).split("/")[0] == "..":
+    if os.path.normpath(below).split("/")[0] == "..":
         raise _outside(path)
-    return _split(path)
+    return _split(below)
 
 
 def _split(path: str) -> list[str]:

@@ -22,7 +22,6 @@ GUARD = Path(__file__).with_name("guard.py")
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # Nothing of the worker's own environment: keys lie there.
 ENVIRONMENT = {
-    "PATH": SEARCH_PATH,
     "LANG": "C.UTF-8",
     "TERM": "dumb",
     "NO_COLOR": "1",
@@ -97,7 +96,7 @@ async def guarded(
                 stdin=stdin,
                 stdout=out,
                 stderr=err,
-                env={**ENVIRONMENT, "HOME": str(workspace.root)},
+                env=_environment(workspace),
                 pass_fds=(theirs.fileno(), folder),
                 start_new_session=True,
             )
@@ -143,6 +142,11 @@ def _encodable(argument: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _environment(workspace: Workspace) -> dict[str, str]:
+    path = ":".join([*map(str, workspace.programs), SEARCH_PATH])
+    return {**ENVIRONMENT, "PATH": path, "HOME": str(workspace.root)}
 
 
 def _guard_command(control: int, folder: int, limits: Limits) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import stat
 import sysconfig
@@ -29,6 +30,8 @@ ERROR_BYTES = 4_000
 PATTERN_CHARS = 60
 # ripgrep cuts by bytes, we by characters; this many bytes hold any character.
 CHARACTER_BYTES = 4
+
+_GLOB_SIGN, _ESCAPED = re.compile(r"[][*?{}!\\]"), r"\\\g<0>"
 
 
 class Records:
@@ -76,7 +79,7 @@ async def grep(
     limits = workspace.limits
     walk = [*WALK, f"--glob={include}"] if include and include not in EVERYTHING else WALK
     records = Records(b"\n", limits.grep_hits)
-    with opened(workspace.root, path) as descriptor:
+    with opened(workspace, path) as descriptor:
         place = _place(path, descriptor, limits.searched_file_bytes)
         search = [*_search_options(workspace), *walk, f"--regexp={pattern}"]
         unread = await _ripgrep(search, place, workspace, sink=records.feed)
@@ -100,7 +103,7 @@ async def glob(workspace: Workspace, pattern: str) -> ToolResult:
     folder, wanted = _folder_and_glob(pattern)
     most = workspace.limits.glob_files
     records = Records(b"\0", most)
-    with opened(workspace.root, folder) as descriptor:
+    with opened(workspace, folder) as descriptor:
         place = _Place(folder, descriptor, is_folder=True)
         options = ["--files", "--sort=path", *wanted, *WALK]
         unread = await _ripgrep(options, place, workspace, sink=records.feed)
@@ -177,9 +180,9 @@ async def _ripgrep(
     """Run ripgrep in a place. Returns how many files and folders it could not read; raises
     ToolError for a pattern that it refuses and for a search that takes too long."""
     errors = bytearray()
-    with opened(workspace.root, ".") as root:
+    with opened(workspace, ".") as root:
         searcher = guarded(
-            [_program(), *options, "." if place.is_folder else "-"],
+            [_program(), *options, *_not_closed(place, workspace), "." if place.is_folder else "-"],
             workspace,
             folder=place.descriptor if place.is_folder else root,
             stdin=DEVNULL if place.is_folder else place.descriptor,
@@ -194,6 +197,17 @@ async def _ripgrep(
             except TimeoutError:
                 raise ToolError(f"took over {seconds} s: search a smaller folder") from None
     return _unread(errors.decode(errors="replace"))
+
+
+def _not_closed(place: _Place, workspace: Workspace) -> list[str]:
+    """The option that keeps ripgrep out of the closed folder; the last glob that fits decides."""
+    if not place.is_folder or workspace.closed is None:
+        return []
+    folder = os.readlink(f"/proc/self/fd/{place.descriptor}")
+    inside = os.path.relpath(workspace.closed, folder)
+    if inside.split("/")[0] == "..":
+        return []
+    return [f"--glob=!/{_GLOB_SIGN.sub(_ESCAPED, inside)}"]
 
 
 def _program() -> str:

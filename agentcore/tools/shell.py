@@ -73,7 +73,7 @@ async def run_command(
     seconds = min(timeout or limits.command_seconds, limits.command_seconds) or timeout
     streams = (Capture("stdout", limits.stream_bytes), Capture("stderr", limits.stream_bytes))
     started = time.monotonic()
-    with opened(workspace.root, ".") as folder:
+    with opened(workspace, ".") as folder:
         ended = await _run(command, workspace, folder=folder, seconds=seconds, streams=streams)
     subject = " ".join(command.split())
     if len(subject) > COMMAND_CHARS:

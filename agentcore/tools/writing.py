@@ -53,7 +53,7 @@ EDIT_FILE = FunctionTool(
 
 def _write(workspace: Workspace, path: str, content: str) -> ToolResult:
     data = _encoded(content, "content", workspace.limits.file_bytes)
-    with located(workspace.root, path, create=True) as (folder, name):
+    with located(workspace, path, create=True) as (folder, name):
         before = writable(path, folder, name)
         _replace(folder, name, data=data, before=before)
     was = f"replaced, {before.st_size} bytes before" if before else "new file"
@@ -96,7 +96,7 @@ def _edit(workspace: Workspace, path: str, *, old: str, new: str) -> ToolResult:
     old_data, new_data = _encoded(old, "old_text", limit), _encoded(new, "new_text", limit)
     if not old or old == new:
         raise ToolError(f"{path}: old_text is {'the same as new_text' if old else 'empty'}")
-    with located(workspace.root, path) as (folder, name):
+    with located(workspace, path) as (folder, name):
         before = writable(path, folder, name)
         data = _content(path, folder, name, limit=limit)
         if _has_crlf(data) and b"\r\n" not in old_data:

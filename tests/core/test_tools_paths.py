@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.errors import ToolError
+from agentcore.tools.base import Workspace
 from agentcore.tools.paths import MAX_LINKS, file_size, located, opened
 
 RACES = 10_000
@@ -30,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def content(root: Path, path: str) -> bytes:
-    with opened(root, path) as descriptor:
+    with opened(Workspace(root), path) as descriptor:
         return os.read(descriptor, 100)
 
 
@@ -107,14 +108,17 @@ def test_no_wait_and_no_content_for_what_is_no_ordinary_file(root: Path) -> None
         server.bind(str(root / "socket"))
         assert "socket" in refusal(root, "socket")
     for name, kind in (("fifo", "a FIFO"), ("sub", "a folder")):
-        with pytest.raises(ToolError, match=kind), opened(root, name) as descriptor:
+        with pytest.raises(ToolError, match=kind), opened(Workspace(root), name) as descriptor:
             file_size(name, descriptor)
 
 
 def test_folders_on_the_way_are_made_only_when_asked(root: Path) -> None:
-    with pytest.raises(ToolError, match="no such file"), located(root, "new/folder/file"):
+    with (
+        pytest.raises(ToolError, match="no such file"),
+        located(Workspace(root), "new/folder/file"),
+    ):
         pass
-    with located(root, "new/folder/file", create=True) as (folder, name):
+    with located(Workspace(root), "new/folder/file", create=True) as (folder, name):
         assert name == "file"
         assert os.path.samestat(os.fstat(folder), os.stat(root / "new" / "folder"))
 
