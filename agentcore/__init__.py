@@ -5,7 +5,8 @@ from __future__ import annotations
 from agentcore.compaction.compact import compact
 from agentcore.limits import clamp
 from agentcore.messages import Message
-from agentcore.profile import PRESETS, Profile
+from agentcore.presets import PRESETS
+from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot, measure
 from agentcore.transcripts import load_transcript
 

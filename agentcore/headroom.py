@@ -25,8 +25,9 @@ from agentcore.events import (
 from agentcore.halt import Halt, Halted
 from agentcore.llm.base import ChatModel
 from agentcore.messages import born
+from agentcore.options import Automatic
 from agentcore.pressure import Pressure, TokenCounter, window_of
-from agentcore.profile import Automatic, Profile
+from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Toolbox
 
@@ -129,7 +130,8 @@ class Headroom:
         profile = directives.profile
         pressure = self.pressure(profile)
         first = profile.stages[0]
-        due = pressure.fraction > first.at if first.above else pressure.fraction >= first.at
+        at = profile.threshold(first)
+        due = pressure.fraction > at if first.above else pressure.fraction >= at
         if not due or pressure.used < self._rests_until:
             return
         result = await self.compact(directives, Trigger.THRESHOLD, turn=turn)

@@ -9,62 +9,43 @@ from typing import Any
 
 from agentcore.errors import ProfileError
 from agentcore.limits import Limits
+from agentcore.options import (
+    Automatic,
+    Ceilings,
+    Direction,
+    Stage,
+    SummaryFailure,
+    SummaryInput,
+    SummaryOptions,
+    SummarySource,
+    Thresholds,
+    counts,
+    fraction,
+    member,
+    whole,
+)
 from agentcore.pressure import Budget, Unit, Window
 
 RESULT_SHARE, BYTES_A_TOKEN = 0.05, 4
 RESERVE_TOKENS, RESERVE_SHARE = 20_000, 0.05
+# Where neither its stage nor the thresholds say when a strategy is due.
+DEFAULT_AT = 0.80
 
+# Fields that are groups of values.
+GROUPS: Mapping[str, type[Any]] = {
+    "thresholds": Thresholds,
+    "limits": Limits,
+    "summary": SummaryOptions,
+    "ceilings": Ceilings,
+}
 
-class Automatic(StrEnum):
-    ON = "on"
-    ASK = "ask"
-    OFF = "off"
-
-
-class SummaryFailure(StrEnum):
-    """What happens to the list when its summary fails."""
-
-    KEEP = "keep"
-    NOTE = "note"
-
-
-class SummaryInput(StrEnum):
-    CALLS = "calls"
-    CONTENT_ONLY = "content_only"
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One strategy of a preset. `at`: pressure from which it may start (`above`: only past it);
-    `keep`: newest messages it leaves alone; `to_target`: it goes on into those, down to the newest
-    tool group, until the target is reached."""
-
-    strategy: str
-    at: float = 0.80
-    above: bool = False
-    keep: int = 10
-    to_target: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryOptions:
-    """`words` and `chars` bound the text, `input_tokens` what it is made from."""
-
-    words: int = 300
-    chars: int = 2_500
-    input_tokens: int = 40_000
-    seconds: int = 60
-    input: SummaryInput = SummaryInput.CALLS
-    on_failure: SummaryFailure = SummaryFailure.KEEP
-
-
-@dataclass(frozen=True, slots=True)
-class Ceilings:
-    """What ends a run as `limit`; 0 means none."""
-
-    turns: int = 100
-    tool_calls: int = 300
-    minutes: int = 60
+# Fields of the groups that take a member of a closed list.
+_LISTS: Mapping[str, type[StrEnum]] = {
+    "direction": Direction,
+    "source": SummarySource,
+    "input": SummaryInput,
+    "on_failure": SummaryFailure,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +55,7 @@ class Profile:
     are fractions of the limit."""
 
     stages: tuple[Stage, ...]
+    thresholds: Thresholds = field(default_factory=Thresholds)
     budget: int | None = None
     unit: Unit = Unit.TOKENS
     window: int | None = None
@@ -94,7 +76,7 @@ class Profile:
         """A copy with other values, checked as a whole. Raises ProfileError."""
         _known(Profile, changes, "")
         if isinstance(changes.get("unit"), str):
-            changes["unit"] = _member(Unit, changes["unit"], "unit")
+            changes["unit"] = member(Unit, changes["unit"], "unit")
         return replace(self, **changes)
 
     def values(self) -> dict[str, Any]:
@@ -109,12 +91,18 @@ class Profile:
         known["stages"] = tuple(
             _nested(Stage, stage, "stages") for stage in _listed(values.get("stages", ()))
         )
-        for name, kind in (("limits", Limits), ("summary", SummaryOptions), ("ceilings", Ceilings)):
+        for name, kind in GROUPS.items():
             known[name] = _nested(kind, values.get(name, {}), name)
         for name, members in (("unit", Unit), ("automatic", Automatic)):
             if name in known:
-                known[name] = _member(members, known[name], name)
+                known[name] = member(members, known[name], name)
         return cls(**known)
+
+    def threshold(self, stage: Stage) -> float:
+        """The pressure at which a stage is due."""
+        if stage.at is not None:
+            return stage.at
+        return float(getattr(self.thresholds, stage.strategy, DEFAULT_AT))
 
     def budget_for(self, window: Window) -> Budget:
         if self.budget is None:
@@ -143,7 +131,7 @@ class Profile:
         fixed = self.limits.project_docs_bytes + self.limits.memory_chars
         kept = stage.keep * self.limits.result_bytes
         floor = kept + self.summary.chars + fixed
-        trigger = round(self.budget * stage.at)
+        trigger = round(self.budget * self.threshold(stage))
         if floor <= trigger:
             return ""
         return (
@@ -157,42 +145,20 @@ def _check(profile: Profile) -> None:
     for name, least in (("budget", 1), ("window", 1), ("reserve", 0)):
         value = getattr(profile, name)
         if value is not None:
-            _whole(value, name, least)
+            whole(value, name, least)
+    counts(profile.limits, "limits")
     if not profile.stages:
         raise ProfileError("a profile needs at least one stage", "stages")
-    for stage in profile.stages:
-        _fraction(stage.at, "stages", most=1)
-        _whole(stage.keep, "stages", 0)
-    ats = [stage.at for stage in profile.stages]
+    ats = [profile.threshold(stage) for stage in profile.stages]
     if ats != sorted(ats):
         raise ProfileError(f"thresholds ascend, not {ats}", "stages")
-    _fraction(profile.target, "target", most=1)
+    fraction(profile.target, "target")
     if profile.target >= ats[0]:
         raise ProfileError(
             f"the target {profile.target} lies under the lowest threshold {ats[0]}", "target"
         )
     if profile.min_gain:
-        _fraction(profile.min_gain, "min_gain", most=0.5)
-    for group in ("limits", "ceilings"):
-        _counts(getattr(profile, group), group, least=0)
-    _counts(profile.summary, "summary", least=1)
-
-
-def _counts(group: Limits | Ceilings | SummaryOptions, name: str, *, least: int) -> None:
-    for one in fields(group):
-        value = getattr(group, one.name)
-        if not isinstance(value, StrEnum):
-            _whole(value, f"{name}.{one.name}", least)
-
-
-def _whole(value: Any, name: str, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ProfileError(f"{name} is a whole number from {least}, not {value!r}", name)
-
-
-def _fraction(value: Any, name: str, *, most: float) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= most:
-        raise ProfileError(f"{name}: a fraction over 0, at most {most}, not {value!r}", name)
+        fraction(profile.min_gain, "min_gain", most=0.5)
 
 
 def _listed(stages: Any) -> list[Any]:
@@ -205,11 +171,10 @@ def _nested(kind: type[Any], values: Any, name: str) -> Any:
     if not isinstance(values, Mapping):
         raise ProfileError(f"{name} is an object, not {values!r}", name)
     _known(kind, values, f"{name}.")
-    known = dict(values)
-    if kind is SummaryOptions:
-        for key, members in (("input", SummaryInput), ("on_failure", SummaryFailure)):
-            if key in known:
-                known[key] = _member(members, known[key], f"{name}.{key}")
+    known = {
+        key: member(_LISTS[key], value, f"{name}.{key}") if key in _LISTS else value
+        for key, value in values.items()
+    }
     try:
         return kind(**known)
     except TypeError as error:
@@ -222,24 +187,3 @@ def _known(kind: type[Any], values: Mapping[str, Any], prefix: str) -> None:
         if key not in names:
             there = ", ".join(sorted(names))
             raise ProfileError(f"unknown value {prefix}{key}; there are {there}", f"{prefix}{key}")
-
-
-def _member(members: type[StrEnum], value: Any, name: str) -> StrEnum:
-    try:
-        return members(value)
-    except ValueError:
-        raise ProfileError(f"{name} is one of {', '.join(members)}, not {value!r}", name) from None
-
-
-PRESETS: Mapping[str, Profile] = {
-    "nanohermes": Profile(
-        stages=(Stage("keep_recent", at=1.0, above=True, keep=10),),
-        budget=120_000,
-        unit=Unit.BYTES,
-        reserve=0,
-        counts_schemas=False,
-        result_share=False,
-        summary=SummaryOptions(input=SummaryInput.CONTENT_ONLY, on_failure=SummaryFailure.NOTE),
-    ),
-    "balanced": Profile(stages=(Stage("keep_recent", keep=10, to_target=True),)),
-}

@@ -10,7 +10,8 @@ from django.utils import timezone
 from agentcore.directives import Directives, InstructionKind
 from agentcore.directives import Instruction as InstructionValue
 from agentcore.events import RunEnd
-from agentcore.profile import Automatic, Profile
+from agentcore.options import Automatic
+from agentcore.profile import Profile
 from hermesweb import endpoints, lease
 from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion, Status

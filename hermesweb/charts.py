@@ -16,10 +16,11 @@ TABLE_ROWS = 20
 def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS) -> dict[str, Any]:
     """At most `most` rows, oldest first: of neighbours the fullest stands for all. `threshold` is
     the fraction of the limit at which stage `name` of the profile starts."""
-    first = version.value.stages[0]
+    profile = version.value
+    first = profile.stages[0]
     return {
         "unit": session.unit,
-        "threshold": first.at,
+        "threshold": profile.threshold(first),
         "name": first.strategy.replace("_", " "),
         "turns": chart_rows(session, most),
     }

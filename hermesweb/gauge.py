@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from agentcore.pressure import Unit, WindowSource
+from agentcore.profile import Profile
 from hermesweb.categories import GROUPS, LETTERS
 from hermesweb.models import ProfileVersion
 from hermesweb.models.sessions import Gauge as Measured
@@ -170,10 +171,16 @@ def gauge_of(
         source=row.tokens_are if in_tokens else "measured",
         doubt=row.window_from if is_window and doubtful else "",
         reserve=row.reserve if is_window else 0,
-        thresholds=[(stage.strategy.replace("_", " "), stage.at) for stage in version.value.stages],
+        thresholds=_thresholds(version.value),
         pinned=pinned,
         floor=floor,
     )
+
+
+def _thresholds(profile: Profile) -> list[tuple[str, float]]:
+    return [
+        (stage.strategy.replace("_", " "), profile.threshold(stage)) for stage in profile.stages
+    ]
 
 
 def grouped(breakdown: Mapping[str, int]) -> dict[str, int]:

@@ -10,8 +10,8 @@ from agentcore import diff
 from agentcore.breakdown import Category
 from agentcore.compaction.result import CompactionState, Failure
 from agentcore.events import EventKind
+from agentcore.options import Stage as ProfileStage
 from agentcore.pressure import Unit
-from agentcore.profile import Stage as ProfileStage
 from hermesweb.models import AgentSession, Compaction
 
 WHY_NOT: Mapping[str, str] = {
@@ -116,14 +116,15 @@ def _inequality(session: AgentSession, row: Compaction) -> str:
     if row.used_before is None or not row.limit:
         return ""
     unit = "tok" if row.unit == Unit.TOKENS else row.unit
-    stage = _stage(session, row)
-    if stage is None:
+    found = _stage(session, row)
+    if found is None:
         share = row.used_before / row.limit
         return f"{row.used_before:,} of {row.limit:,} {unit}, {share:.1%}"
-    at = round(stage.at * row.limit)
+    stage, threshold = found
+    at = round(threshold * row.limit)
     reached = row.used_before > at if stage.above else row.used_before >= at
     sign = (">" if stage.above else "≥") if reached else ("≤" if stage.above else "<")
-    return f"{row.used_before:,} {sign} {at:,} {unit}, {stage.at:.0%} of {row.limit:,}"
+    return f"{row.used_before:,} {sign} {at:,} {unit}, {threshold:.0%} of {row.limit:,}"
 
 
 def _schemas(row: Compaction) -> int:
@@ -132,15 +133,17 @@ def _schemas(row: Compaction) -> int:
     return max((row.used_before or 0) - (row.before or 0), 0) if in_bytes else 0
 
 
-def _stage(session: AgentSession, row: Compaction) -> ProfileStage | None:
-    """The stage that ran, under the profile of that moment; None where that cannot be said."""
+def _stage(session: AgentSession, row: Compaction) -> tuple[ProfileStage, float] | None:
+    """The stage that ran, and its threshold then; None where that cannot be said."""
     changes = session.events.filter(kind=EventKind.PROFILE_CHANGED, at__gt=row.at)
     if not row.stages or changes.exists():
         return None
     versions = session.profile_version.profile.versions.filter(at__lte=row.at)
     then = versions.order_by("number").last() if session.profile else session.profile_version
-    stages = then.value.stages if then is not None else ()
-    return next((one for one in stages if one.strategy == row.stages[0]["stage"]), None)
+    if then is None:
+        return None
+    stages = (one for one in then.value.stages if one.strategy == row.stages[0]["stage"])
+    return next(((one, then.value.threshold(one)) for one in stages), None)
 
 
 def _parts(before: Mapping[str, int], after: Mapping[str, int]) -> list[Part]:

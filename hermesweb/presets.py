@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agentcore.limits import Limits
+from agentcore.presets import PRESETS
 from agentcore.pressure import Unit
-from agentcore.profile import PRESETS
 
 # Fills and compacts within a few turns, for a look at the whole cycle.
 SMALL = PRESETS["balanced"].replace(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agentcore.breakdown import Category
 from agentcore.events import RunEnd
-from agentcore.profile import Automatic
+from agentcore.options import Automatic
 from hermesweb import acts, lease
 from hermesweb.forecast import PACE_TURNS, pace, turns_to_compaction
 from hermesweb.gauge import Gauge, Tick, gauge_of, shares

@@ -12,7 +12,7 @@ from math import inf
 from django.db.models import Count, F, Q, QuerySet, Sum
 
 from agentcore.compaction.result import CompactionState
-from agentcore.profile import Automatic, Stage
+from agentcore.options import Automatic
 from hermesweb.forecast import turns_to_compaction
 from hermesweb.gauge import Gauge, gauge_of, grouped
 from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
@@ -247,10 +247,10 @@ def _left(session: AgentSession, turns: Sequence[tuple[int, int]], cuts: set[int
     automatic = session.automatic or profile.automatic
     if session.hold or automatic == Automatic.OFF or not session.limit:
         return None
-    first: Stage = profile.stages[0]
+    first = profile.threshold(profile.stages[0])
     since = max(cuts, default=0)
     used = [amount for number, amount in turns if number > since]
-    return turns_to_compaction(used, first.at * session.limit)
+    return turns_to_compaction(used, first * session.limit)
 
 
 def _sorted(made: list[Row], sort: Sort) -> list[Row]:

@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from itertools import chain
 
 from agentcore.compaction.notes import omission_note
-from agentcore.compaction.plan import (
-    Birth,
-    CompactionPlan,
-    Fate,
-    Origin,
-    Removal,
-    Situation,
-)
+from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
+from agentcore.compaction.strategy import Situation, gaps, is_reached, kept_rows, nothing
 from agentcore.messages import Message, Role
-from agentcore.snapshot import Snapshot, fresh_rows, group_at, instruction_rows
+from agentcore.snapshot import Snapshot, group_at
 
 NAME = "keep_recent"
 # Bytes that a summary or note may take beside the tail when a target is aimed at.
@@ -26,9 +20,9 @@ class KeepRecent:
     priority = 10
 
     def should_trigger(self, situation: Situation) -> bool:
-        stage, pressure = situation.stage, situation.pressure
-        reached = pressure.fraction > stage.at if stage.above else pressure.fraction >= stage.at
-        return reached and len(situation.snapshot.messages) > stage.keep + 1
+        return is_reached(situation) and (
+            len(situation.snapshot.messages) > situation.stage.keep + 1
+        )
 
     def compact(self, situation: Situation) -> CompactionPlan:
         """Empty where nothing but standing summaries and notes could leave."""
@@ -36,26 +30,20 @@ class KeepRecent:
         leading = snapshot.leading
         start = _cut(snapshot.messages, situation.stage.keep)
         if situation.stage.to_target:
-            start = _move_to_target(snapshot, start, leading, situation.room)
-        leaving = _gaps(leading, start, _spared(snapshot, situation.pins))
+            room = snapshot.sizes.bytes - situation.need
+            start = _move_to_target(snapshot, start, leading, room)
+        leaving = gaps(leading, start, kept_rows(situation))
         gone = tuple(
             chain.from_iterable(snapshot.messages[one.start : one.stop] for one in leaving)
         )
         if all(message.is_summary for message in gone):
-            return CompactionPlan(snapshot.state, (), ())
+            return nothing(situation)
         return CompactionPlan(
             snapshot.state,
             tuple(Removal(one.start, one.stop, Fate.SUMMARIZED, NAME) for one in leaving),
-            (Birth(leading, omission_note(gone), Origin.NOTE, NAME),),
+            (Birth(leading, omission_note(gone), Origin.NOTE, NAME, tuple(leaving)),),
             gone,
         )
-
-
-def _gaps(first: int, stop: int, spared: set[int]) -> list[range]:
-    """The runs of rows from `first` to `stop` that hold no spared row."""
-    edges = sorted(row for row in spared if first <= row < stop)
-    starts = [first, *(row + 1 for row in edges)]
-    return [range(*run) for run in zip(starts, [*edges, stop], strict=True) if run[0] < run[1]]
 
 
 def _cut(messages: Sequence[Message], keep: int) -> int:
@@ -81,11 +69,3 @@ def _move_to_target(snapshot: Snapshot, start: int, leading: int, room: int) -> 
         kept -= sum(message.sizes.bytes for message in messages[start : group.stop])
         start = group.stop
     return start
-
-
-def _spared(snapshot: Snapshot, pins: frozenset[int]) -> set[int]:
-    """Rows that no cut takes: pins with their groups, fresh results, the user's instructions."""
-    rows = set(instruction_rows(snapshot.messages)) | set(fresh_rows(snapshot.messages))
-    for row in snapshot.indexes_of(pins):
-        rows.update(snapshot.group_at(row))
-    return rows

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
-from agentcore.compaction.plan import runs_of
 from agentcore.messages import Message, Role, born
 
 TOOLS_NAMED = 8
@@ -14,22 +13,21 @@ TOOLS_NAMED = 8
 
 def omission_note(gone: Sequence[Message]) -> Message:
     """The note that stands in for messages without a summary of them."""
-    text = f"{OMISSION_HEADER}\n{_count(gone)} left the context here; the archive keeps them."
-    return _note(text, runs_of([message.number for message in gone]))
+    return note(f"{OMISSION_HEADER}\n{_count(gone)} left the context here; the archive keeps them.")
 
 
-def summary_note(summary: str, stands_for: tuple[range, ...]) -> Message:
-    return _note(f"{SUMMARY_HEADER}\n{summary}", stands_for)
+def summary_note(summary: str) -> Message:
+    return note(f"{SUMMARY_HEADER}\n{summary}")
+
+
+def note(text: str) -> Message:
+    return born({"role": Role.SYSTEM.value, "content": text})
 
 
 def without_header(text: str) -> str:
     """The text of a note or summary without its first line."""
     header, _, rest = text.partition("\n")
     return rest if header in (SUMMARY_HEADER, OMISSION_HEADER) else text
-
-
-def _note(text: str, stands_for: tuple[range, ...]) -> Message:
-    return born({"role": Role.SYSTEM.value, "content": text}, stands_for=stands_for)
 
 
 def _count(gone: Sequence[Message]) -> str:

@@ -7,16 +7,10 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentcore.compaction.draft import Draft
 from agentcore.compaction.keep_recent import KeepRecent
 from agentcore.compaction.notes import summary_note
-from agentcore.compaction.plan import (
-    CompactionPlan,
-    CompactionStrategy,
-    Fate,
-    Origin,
-    Situation,
-    apply_plan,
-)
+from agentcore.compaction.plan import CompactionPlan, Fate, Origin, apply_plan
 from agentcore.compaction.result import (
     CompactionResult,
     Failure,
@@ -24,14 +18,18 @@ from agentcore.compaction.result import (
     SummaryFailed,
     Trigger,
 )
+from agentcore.compaction.strategy import CompactionStrategy, Situation
 from agentcore.compaction.summarizer import SummaryRequest, summary_request
 from agentcore.errors import ProfileError
 from agentcore.invariants import check
+from agentcore.options import Stage, SummaryFailure
 from agentcore.pressure import Pressure
-from agentcore.profile import Profile, Stage, SummaryFailure
+from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot
 
 STRATEGIES: Mapping[str, CompactionStrategy] = {"keep_recent": KeepRecent()}
+# By hand the list is taken down to its target, and at least to this share of what it is.
+BY_HAND_SHARE = 0.5
 
 PressureOf: TypeAlias = Callable[[Snapshot], Pressure]
 Answer: TypeAlias = str | SummaryFailed | None
@@ -46,37 +44,19 @@ def run_pipeline(
     trigger: Trigger,
     pins: frozenset[int] = frozenset(),
 ) -> Pipeline:
-    """The first stage that is due and changes the list decides; a run by hand, or because the
-    window would burst, takes every stage as due."""
-    failures: tuple[SummaryFailed, ...] = ()
-    left_out = 0
-    reason = Failure.NOTHING_TO_COMPACT
-    forced = trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
+    """Stages in order, pressure measured anew before each. A run by hand goes on until its target,
+    one for the window until the request fits, whatever the thresholds; the others start a stage
+    only where it is due. A stage that breaks a rule is rolled back."""
+    run = _Run(snapshot, profile, pressure_of, trigger, pins)
     for stage in profile.stages:
-        situation = _situation(snapshot, profile, stage, pressure_of(snapshot), pins, forced)
-        strategy = strategy_of(stage)
-        if not forced and not strategy.should_trigger(situation):
-            continue
-        plan = strategy.compact(situation)
+        if run.is_done():
+            break
+        plan = run.plan(stage)
         if plan.summarizes:
-            request = summary_request(
-                plan.summarizes, profile.summary, situation.pressure.window.tokens
-            )
-            left_out = request.left_out
-            answer = _judged((yield request), plan)
-            if isinstance(answer, SummaryFailed):
-                failures += (answer,)
-                if profile.summary.on_failure is SummaryFailure.KEEP:
-                    reason = answer.reason
-                    continue
-            plan = _with_summary(plan, answer) if isinstance(answer, str) else _dropping(plan)
-        result = _result(plan, snapshot, stage, trigger, failures)
-        refusal = _refusal(result, situation, profile.min_gain)
-        if refusal is None:
-            return replace(result, left_out=left_out)
-        reason = refusal
-    empty = CompactionPlan(snapshot.state, (), ())
-    return CompactionResult(snapshot, snapshot, trigger, empty, reason=reason, failures=failures)
+            request = summary_request(plan.summarizes, profile.summary, run.pressure.window.tokens)
+            plan = run.answered(plan, (yield request), request.left_out)
+        run.take(plan, stage)
+    return run.result()
 
 
 def strategy_of(stage: Stage) -> CompactionStrategy:
@@ -87,18 +67,118 @@ def strategy_of(stage: Stage) -> CompactionStrategy:
     return STRATEGIES[stage.strategy]
 
 
-def _situation(
-    snapshot: Snapshot,
-    profile: Profile,
-    stage: Stage,
-    pressure: Pressure,
-    pins: frozenset[int],
-    forced: bool,
-) -> Situation:
-    """The target, said in bytes of this list: what pressure counts beside it is taken off."""
-    counted = max(pressure.used, 1)
-    room = round(snapshot.sizes.bytes * min(1.0, profile.target * pressure.limit / counted))
-    return Situation(snapshot, pressure, stage, room, pins, forced)
+class _Run:
+    """One run of the pipeline: the list as far as it has come, and what was told of it."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        profile: Profile,
+        pressure_of: PressureOf,
+        trigger: Trigger,
+        pins: frozenset[int],
+    ) -> None:
+        self._before = snapshot
+        self._profile = profile
+        self._pressure_of = pressure_of
+        self._trigger = trigger
+        self._pins = pins
+        self._draft = Draft(snapshot)
+        self.pressure = pressure_of(snapshot)
+        self._target = profile.target * self.pressure.limit
+        if trigger is Trigger.MANUAL:
+            self._target = min(self._target, self.pressure.used * BY_HAND_SHARE)
+        self._stages: list[StageReport] = []
+        self._failures: list[SummaryFailed] = []
+        self._left_out = 0
+        self._reason = Failure.NOTHING_TO_COMPACT
+
+    def is_done(self) -> bool:
+        if self._trigger is Trigger.OVERFLOW:
+            return self.pressure.fits_window
+        return self._trigger is Trigger.MANUAL and self.pressure.used <= self._target
+
+    def plan(self, stage: Stage) -> CompactionPlan:
+        """What the stage would do now; an empty plan where it is not due."""
+        situation = Situation(
+            self._draft.snapshot,
+            self.pressure,
+            stage,
+            threshold=self._profile.threshold(stage),
+            need=self._need(),
+            pins=self._pins,
+            forced=self._is_forced,
+        )
+        strategy = strategy_of(stage)
+        if not self._is_forced and not strategy.should_trigger(situation):
+            return self._empty()
+        return strategy.compact(situation)
+
+    def answered(self, plan: CompactionPlan, answer: Answer, left_out: int) -> CompactionPlan:
+        """The plan with its summary, or what the profile wants where there is none."""
+        self._left_out += left_out
+        answer = _judged(answer, plan)
+        if isinstance(answer, str):
+            return _with_summary(plan, answer)
+        if isinstance(answer, SummaryFailed):
+            self._failures.append(answer)
+            if self._profile.summary.on_failure is SummaryFailure.KEEP:
+                self._reason = answer.reason
+                return self._empty()
+        return _dropping(plan)
+
+    def take(self, plan: CompactionPlan, stage: Stage) -> None:
+        """Advance by a plan that is worth it and breaks no rule."""
+        if plan.is_empty:
+            return
+        draft = self._draft.advance(plan)
+        pressure = self._pressure_of(draft.snapshot)
+        refusal = self._refusal(plan, draft.snapshot, self.pressure.used - pressure.used)
+        if refusal:
+            self._reason = refusal
+            return
+        freed = self._draft.snapshot.sizes.bytes - draft.snapshot.sizes.bytes
+        self._stages.append(StageReport(stage.strategy, freed))
+        self._draft, self.pressure = draft, pressure
+
+    def result(self) -> CompactionResult:
+        plan = self._draft.plan() if self._stages else self._empty()
+        after, revision = apply_plan(plan, self._before) if self._stages else (self._before, None)
+        return CompactionResult(
+            self._before,
+            after,
+            self._trigger,
+            plan,
+            revision,
+            stages=tuple(self._stages),
+            reason=None if self._stages else self._reason,
+            failures=tuple(self._failures),
+            left_out=self._left_out,
+        )
+
+    @property
+    def _is_forced(self) -> bool:
+        return self._trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
+
+    def _need(self) -> int:
+        """What is over the target, said in bytes of the list: schemas and tokens weigh alike."""
+        over = self.pressure.used - self._target
+        share = max(0.0, over / max(self.pressure.used, 1))
+        if self._trigger is Trigger.OVERFLOW:
+            tokens = self.pressure.tokens + self.pressure.reserve - self.pressure.window.tokens
+            share = max(share, tokens / max(self.pressure.tokens, 1))
+        return round(self._draft.snapshot.sizes.bytes * share)
+
+    def _refusal(self, plan: CompactionPlan, after: Snapshot, gain: int) -> Failure | None:
+        before = self._draft.snapshot
+        if after.sizes.bytes >= before.sizes.bytes:
+            return Failure.DID_NOT_SHRINK
+        if not self._is_forced and gain < self._profile.min_gain * self.pressure.limit:
+            return Failure.NOTHING_TO_COMPACT
+        return Failure.INVARIANT if check(plan, before, after, self._pins) else None
+
+    def _empty(self) -> CompactionPlan:
+        return CompactionPlan(self._before.state, (), ())
 
 
 def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
@@ -106,7 +186,7 @@ def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
     if not isinstance(answer, str):
         return answer
     source = sum(message.sizes.bytes for message in plan.summarizes)
-    size = summary_note(answer, ()).sizes.bytes
+    size = summary_note(answer).sizes.bytes
     if size < source:
         return answer
     return SummaryFailed(
@@ -117,11 +197,7 @@ def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
 def _with_summary(plan: CompactionPlan, summary: str) -> CompactionPlan:
     """The plan with a summary where it had the bare note."""
     births = (
-        replace(
-            birth,
-            message=summary_note(summary, birth.message.stands_for),
-            origin=Origin.SUMMARY,
-        )
+        replace(birth, message=summary_note(summary), origin=Origin.SUMMARY)
         if birth.origin is Origin.NOTE
         else birth
         for birth in plan.births
@@ -136,35 +212,3 @@ def _dropping(plan: CompactionPlan) -> CompactionPlan:
         for cut in plan.removals
     )
     return replace(plan, removals=removals)
-
-
-def _refusal(result: CompactionResult, situation: Situation, min_gain: float) -> Failure | None:
-    """Why a plan is not taken; one that breaks a rule is rolled back."""
-    if result.plan.is_empty:
-        return Failure.NOTHING_TO_COMPACT
-    if result.freed <= 0:
-        return Failure.DID_NOT_SHRINK
-    if not situation.forced and result.freed < min_gain * result.before.sizes.bytes:
-        return Failure.NOTHING_TO_COMPACT
-    broken = check(result.plan, result.before, result.after, situation.pins)
-    return Failure.INVARIANT if broken else None
-
-
-def _result(
-    plan: CompactionPlan,
-    snapshot: Snapshot,
-    stage: Stage,
-    trigger: Trigger,
-    failures: tuple[SummaryFailed, ...],
-) -> CompactionResult:
-    after, revision = apply_plan(plan, snapshot)
-    freed = snapshot.sizes.bytes - after.sizes.bytes
-    return CompactionResult(
-        snapshot,
-        after,
-        trigger,
-        plan,
-        revision,
-        stages=(StageReport(stage.strategy, freed),),
-        failures=failures,
-    )

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import sub
-from typing import Protocol
+from typing import TypeVar
 
 from agentcore.breakdown import Sizes, total
 from agentcore.errors import PlanError
 from agentcore.messages import Message
-from agentcore.pressure import Pressure
-from agentcore.profile import Stage
 from agentcore.snapshot import Snapshot, State
+
+T = TypeVar("T")
 
 
 class Fate(StrEnum):
@@ -55,12 +55,15 @@ class Removal:
 @dataclass(frozen=True, slots=True)
 class Birth:
     """A message that is put in front of row `at` of the list before; without `origin` it replaces
-    that row."""
+    that row. `covers`: the rows before that it stands for. A message with a number is one that
+    comes back, at its old `place`; the others get the next numbers."""
 
     at: int
     message: Message
     origin: Origin | None
     stage: str
+    covers: tuple[range, ...] = ()
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +85,6 @@ class CompactionPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """What a strategy may know. `room`: bytes that the list may hold to be at the target;
-    `forced`: asked for by a person."""
-
-    snapshot: Snapshot
-    pressure: Pressure
-    stage: Stage
-    room: int
-    pins: frozenset[int] = frozenset()
-    forced: bool = False
-
-
-class CompactionStrategy(Protocol):
-    """Pure and sync. `priority` orders strategies of one preset, low first."""
-
-    priority: int
-
-    def should_trigger(self, situation: Situation) -> bool: ...
-
-    def compact(self, situation: Situation) -> CompactionPlan: ...
-
-
-@dataclass(frozen=True, slots=True)
 class Revision:
     """One change of the list other than appending. `begun` pairs each message with its place."""
 
@@ -115,34 +95,37 @@ class Revision:
 
 
 def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revision]:
-    """The list after the plan. Births get the numbers after the last one born."""
+    """The list after the plan. New births get the numbers after the last one born."""
     _check_rows(plan, before)
-    births = _numbered(plan.births, before.state.last_number)
-    messages: list[Message] = []
-    places: list[int] = []
-    begun: list[tuple[Message, int]] = []
-    row = 0
-    waiting = list(reversed(births))
-    for start, stop in [
-        *((cut.start, cut.stop) for cut in plan.removals),
-        (len(before.messages),) * 2,
-    ]:
-        while waiting and waiting[-1].at <= start:
-            birth = waiting.pop()
-            row = _copy(before, (row, birth.at), messages, places)
-            place = _place(birth, before)
-            messages.append(birth.message)
-            places.append(place)
-            begun.append((birth.message, place))
-        _copy(before, (row, start), messages, places)
-        row = stop
-    last = before.state.last_number + len(births)
+    born, last = _numbered(plan.births, before)
+    leading = before.leading if born else 0
+    new_places = [_place(birth, before, leading) for birth in plan.births]
+    messages = splice(plan, before.messages, born)
+    places = splice(plan, before.places, new_places)
     revision = before.state.revision + 1
     ended = tuple(m.number for cut in plan.removals for m in before.messages[cut.start : cut.stop])
     after = Snapshot(
-        tuple(messages), tuple(places), _sizes_after(before, plan, messages), State(revision, last)
+        tuple(messages),
+        tuple(places),
+        _sizes_after(before, plan, messages),
+        State(revision, last),
     )
-    return after, Revision(revision, ended, tuple(begun), last)
+    return after, Revision(revision, ended, tuple(zip(born, new_places, strict=True)), last)
+
+
+def splice(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> list[T]:
+    """Rows before, without those that leave, with one entry a birth at its place."""
+    spliced: list[T] = []
+    row = waiting = 0
+    for start, stop in [*((cut.start, cut.stop) for cut in plan.removals), (len(rows), len(rows))]:
+        while waiting < len(births) and plan.births[waiting].at <= start:
+            at = max(row, plan.births[waiting].at)
+            spliced += rows[row:at]
+            spliced.append(births[waiting])
+            row, waiting = at, waiting + 1
+        spliced += rows[row:start]
+        row = stop
+    return spliced
 
 
 def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
@@ -168,26 +151,32 @@ def _check_rows(plan: CompactionPlan, before: Snapshot) -> None:
         raise PlanError(f"births at {ats} are out of order or not in the list")
 
 
-def _numbered(births: Sequence[Birth], last_number: int) -> list[Birth]:
-    return [
-        replace(birth, message=birth.message.numbered(last_number + count))
-        for count, birth in enumerate(births, 1)
-    ]
+def _numbered(births: Sequence[Birth], before: Snapshot) -> tuple[list[Message], int]:
+    """The messages to be put in, told what they replace or stand for, and the last number."""
+    born: list[Message] = []
+    last = before.state.last_number
+    for birth in births:
+        message = birth.message
+        if not message.number:
+            last += 1
+            stands_for = message.stands_for
+            if birth.covers:
+                rows = [row for run in birth.covers for row in run]
+                stands_for = runs_of([before.messages[row].number for row in rows])
+            replaces = message.replaces if birth.origin else before.messages[birth.at].number
+            message = replace(message, number=last, replaces=replaces, stands_for=stands_for)
+        born.append(message)
+    return born, last
 
 
-def _copy(
-    before: Snapshot, rows: tuple[int, int], messages: list[Message], places: list[int]
-) -> int:
-    start, stop = rows
-    if start < stop:
-        messages.extend(before.messages[start:stop])
-        places.extend(before.places[start:stop])
-    return max(start, stop)
-
-
-def _place(birth: Birth, before: Snapshot) -> int:
-    """What replaces takes the place of its row; what is added stands after the row in front."""
-    if birth.origin is None:
+def _place(birth: Birth, before: Snapshot, leading: int) -> int:
+    """What replaces takes the place of what it stands for; what is added stands after the row in
+    front of it, a summary so after the leading messages (design: place)."""
+    if birth.place is not None:
+        return birth.place
+    replaces = birth.origin is None
+    folds = bool(birth.covers) and birth.covers[0].start == birth.at != leading
+    if replaces or folds:
         return before.places[birth.at]
     return before.places[birth.at - 1] + 1 if birth.at else 1
 

@@ -10,7 +10,7 @@ from agentcore.breakdown import Category, part_category
 from agentcore.compaction.notes import without_header
 from agentcore.compaction.result import Failure, SummaryFailed
 from agentcore.messages import Message, Role, born
-from agentcore.profile import SummaryInput, SummaryOptions
+from agentcore.options import SummaryInput, SummaryOptions
 
 PIECE_CHARS = 2_000
 ARGUMENT_CHARS = 300

@@ -11,8 +11,8 @@ from django.db import transaction
 
 from agentcore.breakdown import NOTHING
 from agentcore.events import EventKind
+from agentcore.options import Automatic
 from agentcore.pressure import TokenCounter
-from agentcore.profile import Automatic
 from agentcore.profile import Profile as ProfileValue
 from agentcore.tools import Mode, Workspace, toolbox
 from hermesweb import endpoints, totals

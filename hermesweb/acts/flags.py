@@ -11,8 +11,9 @@ from django.db.models import Q, QuerySet, Sum
 from agentcore.breakdown import Category
 from agentcore.events import EventKind
 from agentcore.messages import Role
+from agentcore.options import Automatic
 from agentcore.pressure import Unit
-from agentcore.profile import BYTES_A_TOKEN, Automatic
+from agentcore.profile import BYTES_A_TOKEN
 from agentcore.prompt import MODES
 from hermesweb import lease
 from hermesweb.acts.errors import Invalid, Refused

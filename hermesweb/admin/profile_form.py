@@ -11,18 +11,13 @@ from typing import Any, get_args, get_type_hints
 from django import forms
 
 from agentcore.compaction.pipeline import STRATEGIES
-from agentcore.limits import Limits
-from agentcore.profile import Ceilings, Stage, SummaryOptions
+from agentcore.options import Stage
+from agentcore.profile import GROUPS
 from agentcore.profile import Profile as ProfileValue
 from hermesweb.acts import Invalid
 from hermesweb.acts.profiles import checked_profile
 from hermesweb.models import Profile
 
-GROUPS: Mapping[str, type[Any]] = {
-    "limits": Limits,
-    "summary": SummaryOptions,
-    "ceilings": Ceilings,
-}
 STAGE_ROWS = 6
 TOP = [one.name for one in fields_of(ProfileValue) if one.name not in (*GROUPS, "stages")]
 HELP = {

@@ -9,8 +9,8 @@ from django.db import models
 from agentcore.breakdown import Breakdown
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind, RunEnd
+from agentcore.options import Automatic
 from agentcore.pressure import TokenSource, Unit, WindowSource
-from agentcore.profile import Automatic
 from agentcore.tools import Mode
 from hermesweb.models.columns import NAME_CHARS, one_of, person
 from hermesweb.models.profiles import Profile, ProfileVersion

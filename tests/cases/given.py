@@ -17,8 +17,8 @@ from agentcore.errors import ModelError
 from agentcore.events import Event, EventKind
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import Message, Role
+from agentcore.options import Stage
 from agentcore.pressure import TokenCounter, Unit
-from agentcore.profile import Stage
 from agentcore.tools.base import Toolbox, Workspace
 
 # More than any case asks for.

@@ -18,7 +18,7 @@ from agentcore.breakdown import OMISSION_HEADER
 from agentcore.compaction.plan import Fate
 from agentcore.compaction.result import Failure, Trigger
 from agentcore.events import EventKind
-from agentcore.profile import SummaryFailure
+from agentcore.options import SummaryFailure
 
 
 def test_error_text_becomes_the_summary(case: dict[str, Any]) -> None:

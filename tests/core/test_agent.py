@@ -28,8 +28,8 @@ from agentcore.events import (
 from agentcore.invariants import legal
 from agentcore.llm.base import Reply
 from agentcore.messages import Message
+from agentcore.options import Ceilings
 from agentcore.pressure import Usage
-from agentcore.profile import Ceilings
 from agentcore.snapshot import Snapshot
 
 

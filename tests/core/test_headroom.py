@@ -24,7 +24,7 @@ from agentcore.events import (
 from agentcore.invariants import legal
 from agentcore.llm.scripted import Line, ScriptedModel
 from agentcore.messages import Message
-from agentcore.profile import SummaryFailure, SummaryOptions
+from agentcore.options import SummaryFailure, SummaryOptions
 from agentcore.snapshot import Snapshot
 
 SMALL = PRESETS["balanced"].replace(budget=8_000, unit="bytes")

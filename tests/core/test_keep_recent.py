@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentcore import PRESETS, Profile, Snapshot, compact
 from agentcore.compaction.result import CompactionResult, Failure
 from agentcore.invariants import check
-from agentcore.profile import Stage
+from agentcore.options import Stage
 
 NANO = PRESETS["nanohermes"]
 

@@ -7,8 +7,8 @@ import pytest
 
 from agentcore import PRESETS, Profile
 from agentcore.errors import ProfileError
+from agentcore.options import Stage
 from agentcore.pressure import Unit, Window, WindowSource, window_of
-from agentcore.profile import Stage
 
 NANO, BALANCED = PRESETS["nanohermes"], PRESETS["balanced"]
 

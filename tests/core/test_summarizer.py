@@ -7,7 +7,7 @@ from histories import answer, calls, group, result, system, user
 
 from agentcore.compaction.result import SummaryFailed
 from agentcore.compaction.summarizer import accept, count_words, summary_request
-from agentcore.profile import SummaryInput, SummaryOptions
+from agentcore.options import SummaryInput, SummaryOptions
 from agentcore.snapshot import Snapshot
 
 OPTIONS = SummaryOptions()

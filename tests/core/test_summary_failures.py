@@ -10,7 +10,7 @@ from agentcore.compaction.result import Failure
 from agentcore.compaction.summarizer import summary_request
 from agentcore.errors import ModelError
 from agentcore.messages import born
-from agentcore.profile import SummaryFailure, SummaryOptions
+from agentcore.options import SummaryFailure, SummaryOptions
 
 NANO = PRESETS["nanohermes"]
 TALK = [
@@ -29,7 +29,7 @@ def test_the_source_of_a_summary_takes_at_most_80_percent_of_the_window() -> Non
 
 def test_an_earlier_summary_reaches_the_next_one_whole() -> None:
     text = "c" * 2_499 + "!"
-    note = summary_note(text, (range(2, 4),))
+    note = summary_note(text)
     request = summary_request([note], SummaryOptions(), 200_000)
     assert request.text == f"earlier summary: {text}"
 

@@ -51,7 +51,9 @@ def entered(client: Client, page: str, **changes: Any) -> dict[str, Any]:
     form: BaseForm = response.context["adminform"].form
     values = {bound.html_name: bound.value() for bound in form}
     sent = {
-        name: value for name, value in {**values, **changes}.items() if value not in (None, False)
+        name: value
+        for name, value in {**values, **changes}.items()
+        if value is not None and value is not False
     }
     formsets = response.context["inline_admin_formsets"]
     for formset in formsets:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from agentcore.profile import PRESETS
+from agentcore.presets import PRESETS
 from hermesweb.gauge import Gauge, gauge, gauge_of, grouped, shares
 from hermesweb.models import AgentSession, ProfileVersion
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import call_command
 
-from agentcore.profile import PRESETS
+from agentcore.presets import PRESETS
 from hermesweb.models import Profile
 
 

@@ -1,0 +1,142 @@
+"""The groups of values that a profile is made of, each checked by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+from agentcore.errors import ProfileError
+
+
+class Automatic(StrEnum):
+    ON = "on"
+    ASK = "ask"
+    OFF = "off"
+
+
+class SummaryFailure(StrEnum):
+    """What happens to the list when its summary fails: nothing, or what leaves goes all the same,
+    with an omission note and the ledger under it, or with the bare note."""
+
+    KEEP = "keep"
+    LEDGER = "ledger"
+    NOTE = "note"
+
+
+class SummaryInput(StrEnum):
+    """What a summary is made from: calls with their arguments too, or the contents alone."""
+
+    CALLS = "calls"
+    CONTENT_ONLY = "content_only"
+
+
+class SummarySource(StrEnum):
+    """The last summary and what came since, or the ledger, the last summary and the originals."""
+
+    ROLLING = "rolling"
+    ARCHIVE = "archive"
+
+
+class Direction(StrEnum):
+    """What partial takes: from the head up to the kept tail, or up to the last checkpoint."""
+
+    FROM = "from"
+    UP_TO = "up_to"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The pressures at which the six stages are due (spec-compaction 4)."""
+
+    snip: float = 0.80
+    micro: float = 0.85
+    collapse: float = 0.90
+    auto: float = 0.95
+    partial: float = 0.98
+    last_resort: float = 0.99
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            fraction(getattr(self, one.name), f"thresholds.{one.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One strategy of a preset. `at`: pressure from which it may start (`above`: only past it),
+    None: that of its name among the thresholds; `buffer`: tokens left in the window at which it
+    may start too, at most a quarter of the window; `keep`: newest messages, results or turns it
+    leaves alone; `to_target`: keep-recent goes on into those, down to the newest tool group;
+    `direction`: of partial."""
+
+    strategy: str
+    at: float | None = None
+    above: bool = False
+    buffer: int = 0
+    keep: int = 10
+    to_target: bool = False
+    direction: Direction = Direction.FROM
+
+    def __post_init__(self) -> None:
+        if self.at is not None:
+            fraction(self.at, "stages")
+        whole(self.keep, "stages")
+        whole(self.buffer, "stages")
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOptions:
+    """`words` and `chars` bound a short summary, `tokens` a structured one (at most 5% of the
+    window), `input_tokens` what either is made from; `seconds` is the time it may take."""
+
+    words: int = 300
+    chars: int = 2_500
+    tokens: int = 20_000
+    input_tokens: int = 40_000
+    seconds: int = 60
+    source: SummarySource = SummarySource.ROLLING
+    input: SummaryInput = SummaryInput.CALLS
+    on_failure: SummaryFailure = SummaryFailure.KEEP
+
+    def __post_init__(self) -> None:
+        counts(self, "summary", least=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Ceilings:
+    """What ends a run as `limit`; 0 means none."""
+
+    turns: int = 100
+    tool_calls: int = 300
+    minutes: int = 60
+
+    def __post_init__(self) -> None:
+        counts(self, "ceilings")
+
+
+def counts(group: Any, name: str, *, least: int = 0) -> None:
+    """Every field that is no member of a closed list is a whole number."""
+    for one in fields(group):
+        value = getattr(group, one.name)
+        if not isinstance(value, StrEnum):
+            whole(value, f"{name}.{one.name}", least)
+
+
+def whole(value: Any, name: str, least: int = 0) -> None:
+    """Raises ProfileError for what is no whole number from `least`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ProfileError(f"{name} is a whole number from {least}, not {value!r}", name)
+
+
+def fraction(value: Any, name: str, most: float = 1) -> None:
+    """Raises ProfileError for what is not over 0 and at most `most`."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= most:
+        raise ProfileError(f"{name}: a fraction over 0, at most {most}, not {value!r}", name)
+
+
+def member(members: type[StrEnum], value: Any, name: str) -> StrEnum:
+    """Raises ProfileError for what is no member of a closed list."""
+    try:
+        return members(value)
+    except ValueError:
+        raise ProfileError(f"{name} is one of {', '.join(members)}, not {value!r}", name) from None
