@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from anthropic.types import Usage as Reported
+from builders import a_lease, a_session, said, turn_ended
 from cases.given import Desk, profile, speaker
 from django.template.loader import render_to_string
 
@@ -14,6 +17,7 @@ from agentcore.pressure import Budget, TokenCounter, Unit, Window, WindowSource
 from agentcore.snapshot import Snapshot
 from agentcore.transcripts.load import load_transcript
 from hermesweb.gauge import gauge
+from hermesweb.recorder import record
 from hermesweb.templatetags.units import percent
 
 
@@ -70,6 +74,7 @@ def test_subagent_records_in_main_list(case: dict[str, Any]) -> None:
     assert [one.call_id for one in recording.subagents] == ["task1"]
 
 
+@pytest.mark.django_db
 def test_window_size_of_another_model(case: dict[str, Any]) -> None:
     points = []
     for event in case["events"]:
@@ -90,4 +95,11 @@ def test_window_size_of_another_model(case: dict[str, Any]) -> None:
     expect = case["expect"]
     assert [round(100 * point.fraction) for point in points] == expect["percent"]
     assert [point.fraction >= case["threshold"] for point in points] == expect["over"]
-    assert [point.window.tokens for point in points] == [32_000, 1_000_000, 32_000]
+    session = a_session()
+    turns = [
+        replace(turn_ended(number, [said(number, "go")]), pressure=point)
+        for number, point in enumerate(points, 1)
+    ]
+    record(session.pk, a_lease(session).fence, turns)
+    stored = session.stored_turns.order_by("number").values_list("window_tokens", flat=True)
+    assert list(stored) == [event["window"] for event in case["events"]]
