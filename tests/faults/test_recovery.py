@@ -26,7 +26,10 @@ if not {hint!r}:
 print(acts.create(sign_in.local_owner(), workspace={workspace!r}, model="stub", profile="balanced",
                   instruction={instruction!r}).pk)
 """
-COMMAND = "echo $$ >> runs; sleep 60; echo ended >> ended"
+COMMANDS = {
+    "work": "echo $$ >> runs; sleep 60; echo ended >> ended",
+    "briefly": "touch brief; until test -e 'go on'; do sleep 0.1; done",
+}
 
 
 def say(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -36,7 +39,8 @@ def say(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         return {"content": f"I was told: {last['content']}"}
     if last["content"] == "answer":
         return {"content": "Here I am."}
-    function = {"name": "run_command", "arguments": json.dumps({"command": COMMAND})}
+    arguments = json.dumps({"command": COMMANDS[last["content"]]})
+    function = {"name": "run_command", "arguments": arguments}
     return {"tool_calls": [{"id": "long", "type": "function", "function": function}]}
 
 
@@ -104,7 +108,7 @@ def test_a_session_goes_on_after_its_worker_was_killed_while_a_tool_ran(
 
     house.kill("worker")
     wait_for(lambda: not command_of(command), seconds=2)
-    wait_for(lambda: "recovered" in kinds(house, session_id), seconds=RECOVERY_SECONDS - 2)
+    wait_for(lambda: "recovered" in kinds(house, session_id), seconds=RECOVERY_SECONDS)
     wait_for(lambda: session_of(house, session_id)[1] == "answered")
 
     assert len(runs.read_text().splitlines()) == 1
@@ -130,3 +134,20 @@ def test_a_queued_session_whose_task_was_lost_is_found_by_the_sweep(
     session_id = started(house, workspace, url, instruction="answer", hint=False)
     assert session_of(house, session_id)[0] == "queued"
     wait_for(lambda: session_of(house, session_id)[1] == "answered", seconds=RECOVERY_SECONDS)
+
+
+def test_a_run_is_finished_and_stored_while_the_broker_is_gone(
+    house: House, workspace: Path, url: str
+) -> None:
+    (workspace / "runs").unlink(missing_ok=True)
+    session_id = started(house, workspace, url, instruction="briefly")
+    wait_for((workspace / "brief").exists)
+
+    house.kill("broker")
+    (workspace / "go on").touch()
+    wait_for(lambda: session_of(house, session_id)[1] == "answered")
+
+    assert kinds(house, session_id).count("tool_ended") == 1
+    wait_for(lambda: "broker" in house.children())
+    later = started(house, workspace, url, instruction="answer")
+    wait_for(lambda: session_of(house, later)[1] == "answered", seconds=RECOVERY_SECONDS)

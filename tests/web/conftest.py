@@ -1,11 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from asgiref.sync import SyncToAsync
+from django.db import connections
 
 from agentcore.llm.scripted import Line, ScriptedModel
 from hermesweb import endpoints, wake
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_connection_is_left(django_db_setup: None) -> Iterator[None]:
+    """The thread that async tests share holds one, and PostgreSQL drops no database in use."""
+    yield
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
 
 
 @pytest.fixture

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import a_lease, added, called, said
 from channels.db import database_sync_to_async
+from django.db import connection
 from working import asked, calls, in_a_thread, kinds, says, texts
 
 from agentcore.events import RunStarted
@@ -149,3 +153,29 @@ async def test_a_holder_that_lost_its_lease_writes_nothing_more(
     await runner.run(session.pk)
     assert (await texts(session))[1:] == ["go"]
     assert (await AgentSession.objects.aget(pk=session.pk)).run_open
+
+
+async def test_a_database_that_is_locked_for_seconds_loses_nothing(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    locked = threading.Event()
+
+    def hold() -> None:
+        with closing(sqlite3.connect(connection.settings_dict["NAME"])) as other:
+            other.execute("BEGIN IMMEDIATE")
+            locked.set()
+            time.sleep(3)
+            other.rollback()
+
+    def locks(messages: Any) -> dict[str, Any]:
+        threading.Thread(target=hold).start()
+        locked.wait()
+        return calls("glob", '{"pattern": "*"}', "c1")
+
+    if connection.vendor != "sqlite":
+        pytest.skip("other databases lock rows, not everything")
+    script(locks, says("done"))
+    _, session = await asked(tmp_path, "go")
+    await runner.run(session.pk)
+    assert (await texts(session))[-1] == "done"
+    assert (await kinds(session))[-1] == "run_ended"
