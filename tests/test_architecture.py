@@ -17,17 +17,18 @@ OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis"
 # A module imports from lines above its own, and within the line where no circle arises.
 LAYERS = {
     "agentcore": [
-        {"errors", "kinds", "wire"},
-        {"breakdown", "limits", "redact"},
+        {"errors", "facts", "kinds", "sections", "wire"},
+        {"breakdown", "limits", "options", "redact"},
         {"messages"},
         {"snapshot", "pressure", "ledger", "memory"},
         {
-            *("profile", "directives", "events", "invariants", "prefix", "verify", "diff"),
+            *("profile", "presets", "directives", "events", "invariants", "prefix"),
+            *("verify", "diff"),
             *("compaction.plan", "compaction.result", "compaction.events"),
         },
         {"compaction"},
         {"context", "compaction.pipeline", "compaction.compact"},
-        {"llm", "tools", "prompt", "skills", "transcripts", "halt"},
+        {"documents", "llm", "tools", "prompt", "skills", "transcripts", "halt"},
         {"agent", "turn", "headroom", "simulate"},
         {"", "__main__"},
     ],
@@ -37,13 +38,13 @@ LAYERS = {
         {
             *("access", "attempts", "audit", "batch", "bodies", "charts", "choices", "content"),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "outcome"),
-            *("reader", "sign_in", "tape", "totals", "wake"),
+            *("reader", "sign_in", "tape", "templatetags", "totals", "wake"),
         },
         {"recorder"},
         {"acts", "border", "imports", "follow"},
         {"consumers", "forms", "reading", "runner", "wall"},
         {"tasks"},
-        {"admin", "api", "checkup", "context_processors", "templatetags", "views"},
+        {"admin", "api", "checkup", "context_processors", "views"},
         {"apps", "routing", "settings", "urls"},
         {"asgi", "broker", "child", "inprocess", "management", "static_files", "supervisor"},
     ],
