@@ -81,6 +81,18 @@ def head_of(text: str, max_bytes: int) -> str:
     return text if len(raw) <= max_bytes else _head(raw, max_bytes)
 
 
+def whole_characters(data: bytes) -> bytes:
+    """Bytes of UTF-8 without the beginning of a character at their end."""
+    for back in range(1, min(3, len(data)) + 1):
+        first = data[-back]
+        if first & 0xC0 == 0xC0:
+            length = 4 if first >= 0xF0 else 3 if first >= 0xE0 else 2
+            return data[:-back] if length > back else data
+        if first & 0xC0 != 0x80:
+            return data
+    return data
+
+
 def _notices(text: str) -> int:
     """Bytes that the notices of one earlier clamp take: at most NOTICE_BYTES, whatever the text."""
     if found := _AT_END.search(text, max(0, len(text) - NOTICE_BYTES)) or _AT_START.match(text):

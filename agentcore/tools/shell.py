@@ -75,11 +75,11 @@ async def run_command(
     started = time.monotonic()
     with opened(workspace, ".") as folder:
         ended = await _run(command, workspace, folder=folder, seconds=seconds, streams=streams)
-    subject = " ".join(command.split())
-    if len(subject) > COMMAND_CHARS:
-        subject = f"{subject[:COMMAND_CHARS]}…"
-    how = _how(ended, seconds, limits)
-    head = f"run_command ({how}, {time.monotonic() - started:.1f} s): {subject}"
+    how = f"killed after {seconds} s, no exit code"
+    if ended.reason is not Reason.ASKED:
+        how = how_it_ended(ended, limits)
+    took = time.monotonic() - started
+    head = f"run_command ({how}, {took:.1f} s): {subject_of(command)}"
     if ended.left and ended.reason is Reason.EXIT:
         head += f"\n… it left {ended.left} running in the background; ended"
     if ended.reason is not Reason.EXIT or ended.code:
@@ -103,6 +103,21 @@ RUN_COMMAND = FunctionTool(
 )
 
 
+def subject_of(command: str) -> str:
+    """The beginning of a command, in one line."""
+    line = " ".join(command.split())
+    return f"{line[:COMMAND_CHARS]}…" if len(line) > COMMAND_CHARS else line
+
+
+def how_it_ended(ended: Ended, limits: Limits) -> str:
+    """Of a command that was not asked to end."""
+    if ended.reason is Reason.PROCESSES:
+        return f"killed over {limits.command_processes} processes, no exit code"
+    if ended.code < 0:
+        return f"exit code {128 - ended.code}, signal {-ended.code}"
+    return f"exit code {ended.code}"
+
+
 async def _run(
     command: str,
     workspace: Workspace,
@@ -122,16 +137,6 @@ async def _run(
         except TimeoutError:
             program.end()
             return await program.wait()
-
-
-def _how(ended: Ended, seconds: int | None, limits: Limits) -> str:
-    if ended.reason is Reason.ASKED:
-        return f"killed after {seconds} s, no exit code"
-    if ended.reason is Reason.PROCESSES:
-        return f"killed over {limits.command_processes} processes, no exit code"
-    if ended.code < 0:
-        return f"exit code {128 - ended.code}, signal {-ended.code}"
-    return f"exit code {ended.code}"
 
 
 def _joined(head: str, streams: tuple[Capture, Capture], *, shorten: bool) -> str:

@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import alive, wait_until
 
 from agentcore.errors import ToolError
 from agentcore.limits import KIB, MIB, Limits
@@ -48,21 +48,6 @@ def started(workspace: Workspace, count: int) -> list[int]:
     path = workspace.root / "pids"
     wait_until(lambda: path.exists() and len(path.read_text().split()) >= count)
     return [int(number) for number in path.read_text().split()]
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 10) -> None:
-    until = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < until, "it did not come true in time"
-        time.sleep(0.01)
-
-
-def alive(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 async def test_output_and_exit_code_of_a_command(workspace: Workspace) -> None:
