@@ -81,8 +81,8 @@ add_handlers(api)
 for noun in (sessions, instructions, messages, compactions, history, imports, profiles):
     api.add_router("", noun.router)
 
-_patterns, *_names = api.urls
+_patterns, _app, _namespace = api.urls
 for _pattern in _patterns:
     assert _pattern.callback is not None
     _pattern.callback = verbs_told(_pattern.callback)
-urls = ([*_patterns, path("<path:rest>", nothing)], *_names)
+urls = ([*_patterns, path("<path:rest>", nothing)], _app, _namespace)

@@ -23,7 +23,7 @@ def create(request: SignedIn, file: UploadedFile = File()) -> Status[dict[str, A
     skipped; further conversations and subagents become sessions beside it."""
     form = ImportFile(files=request.FILES)
     if not form.is_valid():
-        raise Invalid(form.errors["file"][0], "file")
+        raise Invalid(str(form.errors["file"][0]), "file")
     try:
         session = import_recording(request.user, file.read(), file.name or "")
     except TranscriptError as error:
