@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -29,6 +30,7 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(Http404, _absent)
     api.add_exception_handler(PermissionDenied, _denied)
     api.add_exception_handler(RequestDataTooBig, _too_big)
+    api.add_exception_handler(DataError, _unstorable)
 
 
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
@@ -67,3 +69,8 @@ def _denied(request: HttpRequest, error: Any) -> HttpResponse:
 
 def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
     return failure(413, "The body is too large.", code="too_large")
+
+
+def _unstorable(request: HttpRequest, error: Any) -> HttpResponse:
+    """PostgreSQL holds no NUL in text, and looks for none."""
+    return failure(422, "A text holds a character that cannot be stored.", code="invalid")

@@ -267,6 +267,25 @@ def test_a_wrong_verb_is_told(caller: Caller, verb: str, path: str) -> None:
     assert problem(caller.send(verb, path))[:2] == (405, "method_not_allowed")
 
 
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("GET", "sessions/%00", None),
+        ("GET", "sessions?q=%00", None),
+        ("GET", "sessions?cursor=WyJcdTAwMDAiLCAiXHUwMDAwIl0=&sort=title", None),
+        ("GET", "profiles/%00", None),
+        ("POST", "sessions", {"workspace": "\0", "model": "explorer", "profile": "small"}),
+        ("POST", "sessions", {"workspace": "/", "model": "\0", "profile": "\0"}),
+        ("PUT", "profiles/%00", {"values": {}}),
+    ],
+)
+def test_a_nul_where_no_column_can_hold_it_is_no_fault_of_the_server(
+    ada: User, verb: str, path: str, body: Any
+) -> None:
+    staff = Caller(a_user("eve", is_staff=True))
+    assert staff.send(verb, path, body).status_code < 500
+
+
 def test_an_unknown_path_is_told(caller: Caller) -> None:
     assert problem(caller.get("nothing/here"))[:2] == (404, "not_found")
 
