@@ -9,15 +9,13 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from agentcore.breakdown import NOTHING
 from agentcore.events import EventKind
 from agentcore.options import Automatic
-from agentcore.pressure import TokenCounter
-from agentcore.profile import Profile as ProfileValue
-from agentcore.tools import Mode, Workspace, toolbox
-from hermesweb import endpoints, totals
+from agentcore.tools import Mode
+from hermesweb import endpoints
 from hermesweb.acts.errors import Invalid
 from hermesweb.acts.flags import TITLE_CHARS
+from hermesweb.acts.measuring import measure
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Profile
@@ -51,7 +49,7 @@ def create(
         recording=recording,
         predecessor=predecessor,
     )
-    _measure(session, version.value)
+    measure(session)
     with transaction.atomic():
         session.save()
         act(owner, session, EventKind.SESSION_CREATED, _facts)
@@ -101,22 +99,6 @@ def _one_of(value: str, members: Iterable[str], field: str) -> str:
     if value not in known:
         raise Invalid(f"{field} is one of {', '.join(filter(None, known))}, not {value!r}", field)
     return value
-
-
-def _measure(session: AgentSession, profile: ProfileValue) -> None:
-    """What the first request will carry before anything was said: the tool schemas."""
-    schemas = toolbox(Workspace(Path(session.workspace)), Mode(session.mode)).sizes
-    window = endpoints.window_for(session.model, profile)
-    session.breakdown = totals.plain(schemas.breakdown)
-    pressure = TokenCounter().pressure(
-        NOTHING,
-        schemas,
-        budget=profile.budget_for(window),
-        window=window,
-        reserve=profile.reserve_for(window),
-        counts_schemas=profile.counts_schemas,
-    )
-    totals.read(session, pressure)
 
 
 def _facts(row: AgentSession) -> dict[str, object]:

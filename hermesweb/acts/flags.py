@@ -17,6 +17,7 @@ from agentcore.profile import BYTES_A_TOKEN
 from agentcore.prompt import MODES
 from hermesweb import lease
 from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.measuring import measure
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Profile, SessionKind, Status, StoredMessage
 from hermesweb.shown import shown
@@ -105,6 +106,7 @@ def change_profile(who: User | None, session: AgentSession, name: str) -> None:
     def change(row: AgentSession) -> Mapping[str, Any]:
         row.profile, row.profile_version = profile, version
         row.thrash = False
+        _measure_at_rest(row)
         return {"profile": {"name": profile.name, "version": version.number}}
 
     old = {"profile": str(session.profile_version)}
@@ -131,6 +133,7 @@ def change_mode(who: User | None, session: AgentSession, value: str) -> None:
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         row.mode = value
+        _measure_at_rest(row)
         return {"mode": value}
 
     act(who, session, EventKind.PROFILE_CHANGED, change, old={"mode": session.mode})
@@ -154,6 +157,12 @@ def _chosen(row: AgentSession, numbers: Collection[int]) -> QuerySet[StoredMessa
     if not numbers or (missing := sorted(set(numbers) - known)):
         raise Invalid(f"there are no messages {missing if numbers else 'chosen'}", "numbers")
     return chosen
+
+
+def _measure_at_rest(row: AgentSession) -> None:
+    """The gauge follows at once; a worker takes the change up, and measures, at its next border."""
+    if row.kind == SessionKind.RUN and row.status not in lease.AT_WORK:
+        measure(row)
 
 
 def _pinned_bytes(row: AgentSession) -> int:

@@ -223,6 +223,18 @@ def test_changes_of_title_profile_and_automatic_are_told_with_the_old_value_audi
         acts.change_profile(ada, session, "huge")
 
 
+def test_the_gauge_of_a_session_at_rest_follows_its_profile_and_mode_at_once(
+    ada: User, session: AgentSession
+) -> None:
+    filled(session, [5_000])
+    acts.change_profile(ada, session, "nanohermes")
+    assert (session.limit, session.unit, session.used) == (120_000, "bytes", session.bytes)
+    before = session.breakdown["tool_schemas"]
+    acts.change_mode(ada, session, "plan")
+    assert 0 < session.breakdown["tool_schemas"] < before
+    assert session.categories.total == session.bytes
+
+
 def test_an_altered_audit_entry_breaks_the_chain(ada: User, session: AgentSession) -> None:
     for title in ("a", "b", "c"):
         acts.rename(ada, session, title)

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentcore.breakdown import Breakdown, Category, Sizes
+from agentcore.pressure import TokenCounter
+from agentcore.tools import Mode, Workspace, toolbox
+from hermesweb import endpoints, totals
+from hermesweb.models import AgentSession
+
+
+def measure(session: AgentSession) -> None:
+    """What the next request of a session that runs here will carry: its list and the schemas of
+    its mode, against the limit of its profile."""
+    profile = session.profile_version.value
+    schemas = toolbox(Workspace(Path(session.workspace)), Mode(session.mode)).sizes
+    window = endpoints.window_for(session.model, profile)
+    old = Breakdown({Category.TOOL_SCHEMAS: session.categories[Category.TOOL_SCHEMAS]})
+    messages = Sizes(session.bytes, session.chars, session.estimate, session.categories - old)
+    session.breakdown = totals.plain(messages.breakdown + schemas.breakdown)
+    pressure = TokenCounter(session.ratio).pressure(
+        messages,
+        schemas,
+        budget=profile.budget_for(window),
+        window=window,
+        reserve=profile.reserve_for(window),
+        counts_schemas=profile.counts_schemas,
+    )
+    totals.read(session, pressure)
