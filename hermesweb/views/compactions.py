@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from agentcore import diff
@@ -15,6 +16,7 @@ from hermesweb.outcome import outcome
 
 
 @require_GET
+@never_cache
 @login_required
 def page(request: SignedIn, id: str, number: int) -> HttpResponse:
     session = session_or_404(request.user, id)

@@ -5,6 +5,7 @@ from django.http import Http404, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from hermesweb import acts
@@ -19,6 +20,7 @@ from hermesweb.views.answers import answer
 
 
 @require_GET
+@never_cache
 @login_required
 def listing(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
@@ -32,6 +34,7 @@ def listing(request: SignedIn, id: str) -> HttpResponse:
 
 
 @require_GET
+@never_cache
 @login_required
 def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     session = session_or_404(request.user, id)

@@ -13,6 +13,7 @@ from django.http import (
 )
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from agentcore.pressure import Usage
@@ -28,6 +29,7 @@ from hermesweb.views.answers import answer, live_context
 
 
 @require_GET
+@never_cache
 @login_required
 def page(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
@@ -46,6 +48,7 @@ def page(request: SignedIn, id: str) -> HttpResponse:
 
 
 @require_GET
+@never_cache
 @login_required
 def live(request: SignedIn, id: str) -> HttpResponse:
     """The fragments that news changes; without htmx, the page they are parts of."""
