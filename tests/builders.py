@@ -13,7 +13,7 @@ from agentcore.compaction.plan import Revision
 from agentcore.events import Event, MessageAdded, TurnEnded
 from agentcore.messages import Message, born
 from agentcore.pressure import Budget, TokenCounter, Unit, window_of
-from agentcore.snapshot import State
+from agentcore.snapshot import Snapshot, State
 from hermesweb import lease
 from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, Profile
@@ -104,3 +104,9 @@ def turn_ended(turn: int, messages: Sequence[Message], revision: int = 0) -> Tur
 def revision(number: int, ended: Sequence[int], begun: Sequence[tuple[Message, int]]) -> Revision:
     last = max((message.number for message, _ in begun), default=0)
     return Revision(number, tuple(ended), tuple(begun), last)
+
+
+def rows_of(snapshot: Snapshot) -> list[tuple[int, int, str]]:
+    """Number, place and wire text of each message, in order."""
+    placed = zip(snapshot.messages, snapshot.places, strict=True)
+    return [(message.number, place, message.wire) for message, place in placed]
