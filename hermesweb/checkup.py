@@ -101,7 +101,7 @@ def worker() -> Finding:
     """Asks the broker for any worker; only sensible when `broker` is ok."""
     if not (settings.REDIS_URL or settings.IN_PROCESS):
         return Finding(True, "in the web process")
-    answers = app.control.broadcast("ping", reply=True, timeout=2, limit=1)
+    answers = app.control.broadcast("ping", reply=True, timeout=5, limit=1)
     if not answers:
         log = settings.DATA_DIR / "logs" / "worker.log"
         return Finding(False, f"no worker answers: look at {log}, then {START} again")

@@ -121,7 +121,7 @@ class Supervisor:
         """The web process says that database, broker and worker are there."""
         host, port = self._listener.getsockname()[:2]
         own = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-        connection = http.client.HTTPConnection(own, port, timeout=2)
+        connection = http.client.HTTPConnection(own, port, timeout=6)
         try:
             # A production set-up answers plain http and foreign names with a redirect or a refusal.
             headers = {"Host": "localhost", "X-Forwarded-Proto": "https"}

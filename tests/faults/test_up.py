@@ -76,12 +76,14 @@ def test_a_signal_ends_everything_in_order(tmp_path: Path, number: signal.Signal
 def test_a_killed_supervisor_takes_its_children_along(tmp_path: Path) -> None:
     with up(tmp_path) as house:
         children = house.children()
+        broker = json.loads((tmp_path / "up.json").read_text())["broker"].removeprefix("unix://")
         house.process.kill()
         house.process.wait(5)
 
     wait_for(lambda: not any(map(command_of, children.values())), seconds=5)
     with up(tmp_path) as again:
         assert again.api_token == house.api_token
+    assert not Path(broker).parent.exists()
 
 
 @pytest.mark.parametrize("name", ["worker", "web", "broker"])

@@ -74,7 +74,8 @@ class Command(BaseCommand):
             demo = not User.objects.exists()
         port = listener.getsockname()[1]
         url = _url(listener)
-        facts = {"url": url, **_way_in(url), "pid": os.getpid()}
+        public = f"https://{settings.PUBLIC_HOSTS[0]}" if settings.PRODUCTION else url
+        facts = {"url": public, **_way_in(public), "pid": os.getpid()}
         connections.close_all()
 
         self._say(chosen.told)
