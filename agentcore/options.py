@@ -8,6 +8,8 @@ from typing import Any
 
 from agentcore.errors import ProfileError
 
+PERSONA_CHARS = 20_000
+
 
 class Automatic(StrEnum):
     ON = "on"
@@ -43,6 +45,13 @@ class Direction(StrEnum):
 
     FROM = "from"
     UP_TO = "up_to"
+
+
+class KeepDocs(StrEnum):
+    """Which end of the AGENTS.md chain is kept where it is too long."""
+
+    GENERAL = "general"
+    SPECIFIC = "specific"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +123,33 @@ class Ceilings:
         counts(self, "ceilings")
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentOptions:
+    """What the system message holds besides the built-in prompt. `doc_names`: the files of the
+    AGENTS.md chain in each folder, in order; `memory`: whether entries of earlier sessions are
+    shown to it, and kept of it."""
+
+    persona: str = ""
+    doc_names: tuple[str, ...] = ("AGENTS.md",)
+    project_docs_keep: KeepDocs = KeepDocs.SPECIFIC
+    memory: bool = True
+
+    def __post_init__(self) -> None:
+        if not _is_text(self.persona, PERSONA_CHARS):
+            raise ProfileError(
+                f"a persona is text of at most {PERSONA_CHARS:,} characters", "documents.persona"
+            )
+        names = self.doc_names
+        if not _are_file_names(names):
+            raise ProfileError(
+                f"doc_names are names of files, without folders, not {names!r:.80}",
+                "documents.doc_names",
+            )
+        object.__setattr__(self, "doc_names", tuple(names))
+        if not isinstance(self.memory, bool):
+            raise ProfileError(f"memory is true or false, not {self.memory!r}", "documents.memory")
+
+
 def counts(group: Any, name: str, *, least: int = 0) -> None:
     """Every field that is no member of a closed list is a whole number."""
     for one in fields(group):
@@ -140,3 +176,14 @@ def member(members: type[StrEnum], value: Any, name: str) -> StrEnum:
         return members(value)
     except ValueError:
         raise ProfileError(f"{name} is one of {', '.join(members)}, not {value!r}", name) from None
+
+
+def _is_text(value: Any, most: int) -> bool:
+    return isinstance(value, str) and len(value) <= most
+
+
+def _are_file_names(names: Any) -> bool:
+    return isinstance(names, list | tuple) and all(
+        isinstance(name, str) and name not in ("", ".", "..") and not {"/", "\0"} & set(name)
+        for name in names
+    )

@@ -13,6 +13,8 @@ from agentcore.options import (
     Automatic,
     Ceilings,
     Direction,
+    DocumentOptions,
+    KeepDocs,
     Stage,
     SummaryFailure,
     SummaryInput,
@@ -37,6 +39,7 @@ GROUPS: Mapping[str, type[Any]] = {
     "limits": Limits,
     "summary": SummaryOptions,
     "ceilings": Ceilings,
+    "documents": DocumentOptions,
 }
 
 # Fields of the groups that take a member of a closed list.
@@ -45,6 +48,7 @@ _LISTS: Mapping[str, type[StrEnum]] = {
     "source": SummarySource,
     "input": SummaryInput,
     "on_failure": SummaryFailure,
+    "project_docs_keep": KeepDocs,
 }
 
 
@@ -68,6 +72,7 @@ class Profile:
     result_share: bool = True
     summary: SummaryOptions = field(default_factory=SummaryOptions)
     ceilings: Ceilings = field(default_factory=Ceilings)
+    documents: DocumentOptions = field(default_factory=DocumentOptions)
 
     def __post_init__(self) -> None:
         _check(self)

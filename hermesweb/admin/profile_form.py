@@ -26,7 +26,23 @@ HELP = {
     "reserve": "Tokens; empty: 20,000, at most 5% of the window.",
     "target": "A fraction of the limit that a compaction aims at.",
     "min_gain": "A fraction of the limit; what frees less is not done.",
+    "persona": "Stands in every system message, after the mode.",
+    "doc_names": "Files of the AGENTS.md chain in each folder, one a line.",
+    "project_docs_keep": "Which end of the chain stays where it is too long.",
+    "memory": "Show entries of earlier sessions, and keep some of these.",
 }
+
+
+class Lines(forms.CharField):
+    """One value a line."""
+
+    widget = forms.Textarea
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def clean(self, value: Any) -> tuple[str, ...]:
+        return tuple(filter(None, map(str.strip, super().clean(value).splitlines())))
 
 
 class ProfileFormBase(forms.ModelForm):
@@ -41,7 +57,7 @@ class ProfileFormBase(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk:
-            self.initial.update(_flat(self.instance.current.values))
+            self.initial.update(flat(self.instance.current.values))
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -87,6 +103,16 @@ def group_fields(group: str) -> list[str]:
     return [f"{group}.{name}" for name in _types(GROUPS[group])]
 
 
+def flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A profile's values by the names of the form's fields."""
+    found = {name: values[name] for name in TOP if name in values}
+    for group in GROUPS:
+        found |= {f"{group}.{name}": value for name, value in values.get(group, {}).items()}
+    for row, stage in enumerate(values["stages"]):
+        found |= {f"stages.{row}.{name}": value for name, value in stage.items()}
+    return found
+
+
 def _declared() -> Iterator[tuple[str, forms.Field]]:
     top = _types(ProfileValue)
     defaults = {one.name: one.default for one in fields_of(ProfileValue)}
@@ -115,6 +141,10 @@ def _field(name: str, kind: Any, default: Any) -> forms.Field:
         return forms.BooleanField(**{**options, "required": False})
     if bare is float:
         return forms.FloatField(**options)
+    if bare is str:
+        options["required"] = False
+        options["widget"] = forms.Textarea(attrs={"rows": 3})
+        return (Lines if members else forms.CharField)(**options)
     if isinstance(bare, type) and issubclass(bare, StrEnum):
         return forms.ChoiceField(choices=[(one.value, one.value) for one in bare], **options)
     return forms.IntegerField(**options)
@@ -127,16 +157,6 @@ def _strategy(row: int) -> forms.Field:
 
 def _types(kind: type[Any]) -> dict[str, Any]:
     return get_type_hints(kind)
-
-
-def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile's values by the names of the form's fields."""
-    flat = {name: values[name] for name in TOP if name in values}
-    for group in GROUPS:
-        flat |= {f"{group}.{name}": value for name, value in values.get(group, {}).items()}
-    for row, stage in enumerate(values["stages"]):
-        flat |= {f"stages.{row}.{name}": value for name, value in stage.items()}
-    return flat
 
 
 def _place(field: str) -> str:

@@ -90,6 +90,13 @@ def test_one_value_changes_and_the_rest_stays() -> None:
         ({"summary": {"on_failure": "panic"}}, "summary.on_failure"),
         ({"summary": {"words": 0}}, "summary.words"),
         ({"summary": []}, "summary"),
+        ({"documents": {"persona": 3}}, "documents.persona"),
+        ({"documents": {"persona": "x" * 20_001}}, "documents.persona"),
+        ({"documents": {"doc_names": "AGENTS.md"}}, "documents.doc_names"),
+        ({"documents": {"doc_names": ["../secret"]}}, "documents.doc_names"),
+        ({"documents": {"doc_names": [""]}}, "documents.doc_names"),
+        ({"documents": {"project_docs_keep": "both"}}, "documents.project_docs_keep"),
+        ({"documents": {"memory": 1}}, "documents.memory"),
         ({"colour": "red"}, "colour"),
     ],
 )

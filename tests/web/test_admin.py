@@ -79,6 +79,15 @@ def test_editing_a_profile_makes_its_next_version_and_is_audited(staff: Client) 
     assert (entry.old["budget"], entry.new["values"]["budget"]) == (None, 50_000)
 
 
+def test_the_documents_of_a_profile_are_texts_and_lines(staff: Client) -> None:
+    page = change_page("balanced")
+    names = {"documents.doc_names": "AGENTS.md\r\n RULES.md \r\n", "documents.persona": "Be kind."}
+    assert staff.post(page, entered(staff, page, **names)).status_code == 302
+    documents = Profile.objects.get(name="balanced").current.value.documents
+    assert (documents.doc_names, documents.persona) == (("AGENTS.md", "RULES.md"), "Be kind.")
+    assert documents.memory
+
+
 def test_saving_a_profile_as_it_is_makes_no_version(staff: Client) -> None:
     page = change_page("balanced")
     assert staff.post(page, entered(staff, page)).status_code == 302
@@ -134,6 +143,14 @@ def test_versions_are_looked_at_and_never_changed(staff: Client) -> None:
     version.refresh_from_db()
     assert (version.number, version.value.budget) == (1, None)
     assert "version 1" in staff.get(page).content.decode()
+
+
+def test_versions_say_what_they_changed(staff: Client) -> None:
+    page = change_page("balanced")
+    for budget in ("9000", "8000"):
+        staff.post(page, entered(staff, page, budget=budget))
+    told = re.findall(r'class="field-changed">\s*<p>(.*?)</p>', staff.get(page).content.decode())
+    assert told == ["budget: 9000 → 8000", "budget: None → 9000", "the first"]
 
 
 def test_an_endpoint_says_whether_its_key_is_there_and_never_shows_it(
