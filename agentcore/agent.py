@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from agentcore.compaction.repair import INTERRUPTED, repair
@@ -181,8 +182,8 @@ class Agent:
     async def _take_turn(self, profile: Profile) -> None:
         request = self._request()
         request.reply, message = await self._reply(request.list)
-        message = self._context.append(message)
         self._turn += 1
+        message = self._context.append(replace(message, turn=self._turn))
         self._spent.turns += 1
         self._spent.tool_calls += len(message.calls)
         if request.reply.usage:
@@ -225,7 +226,7 @@ class Agent:
         events: list[Event] = []
         for call in calls:
             outcome = await self._run_tool(call)
-            message = self._context.append(result(outcome))
+            message = self._context.append(replace(result(outcome), turn=self._turn))
             captured = outcome.captured if outcome.cut else None
             events += [
                 ToolEnded(call, self._turn, outcome.status, outcome.seconds),

@@ -47,7 +47,7 @@ def check(
         *archive(plan, before, after),
         *sizes(after),
         *shrink(before, after),
-        *fresh(before, after),
+        *fresh(plan, before),
         *prompt(before, after),
     ]
 
@@ -130,9 +130,15 @@ def shrink(before: Snapshot, after: Snapshot) -> list[Violation]:
     return [Violation(Rule.SHRINK, None, text)]
 
 
-def fresh(before: Snapshot, after: Snapshot) -> list[Violation]:
-    """I8: results that no reply has seen yet are still there."""
-    return _missing(Rule.FRESH, fresh_rows(before.messages), before, after)
+def fresh(plan: CompactionPlan, before: Snapshot) -> list[Violation]:
+    """I8: results that no reply has seen yet stay, or are cut to their share."""
+    rows = set(fresh_rows(before.messages))
+    return [
+        Violation(Rule.FRESH, row, f"message {before.messages[row].number} is {cut.fate}")
+        for cut in plan.removals
+        for row in range(cut.start, cut.stop)
+        if row in rows and cut.fate is not Fate.CUT
+    ]
 
 
 def prompt(before: Snapshot, after: Snapshot) -> list[Violation]:

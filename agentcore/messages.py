@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ import orjson
 
 from agentcore.breakdown import Category, Mark, Sizes, byte_length, measure_message
 from agentcore.errors import MessageError
+from agentcore.facts import Fact
 from agentcore.wire import dumps, encoded, loads
 
 
@@ -51,8 +52,10 @@ class Cut:
 class Message:
     """`number` is its place in the session's history, from 1, for ever; 0 before it has one.
 
-    `tool` and `status` belong to results, `replaces` (a number) and `stands_for` (numbers) to
-    messages that a compaction bears. `value()` parses the wire text anew at each call.
+    `turn` is the one that bore it, 0 outside one or where it is not known; `tool` and `status`
+    belong to results, `replaces` (a number) and `stands_for` (numbers) to
+    messages that a compaction bears. `facts` follow from the rest: None until they are looked
+    for. `value()` parses the wire text anew at each call.
     """
 
     wire: str
@@ -65,8 +68,10 @@ class Message:
     tool: str | None = None
     status: ToolStatus | None = None
     cut: Cut | None = None
+    turn: int = 0
     replaces: int | None = None
     stands_for: tuple[range, ...] = ()
+    facts: tuple[Fact, ...] | None = field(default=None, repr=False, compare=False)
 
     def value(self) -> dict[str, Any]:
         """The message as a dict, equal to the one it was made from."""
@@ -96,7 +101,14 @@ class Message:
         return self.role is Role.ASSISTANT and not self.calls
 
     def numbered(self, number: int) -> Message:
-        return replace(self, number=number)
+        """With this number, its own facts too; facts that a note carries for others keep theirs."""
+        if not self.facts:
+            return replace(self, number=number)
+        own = self.number
+        facts = (
+            replace(fact, number=number) if fact.number == own else fact for fact in self.facts
+        )
+        return replace(self, number=number, facts=tuple(facts))
 
 
 MessageLike: TypeAlias = Message | Mapping[str, Any]

@@ -77,6 +77,14 @@ def group_at(messages: Sequence[Message], index: int) -> range:
     return range(start, stop)
 
 
+def newest_group(messages: Sequence[Message]) -> range:
+    """Rows of the newest tool group, seen or not; none without calls."""
+    for row in range(len(messages) - 1, -1, -1):
+        if messages[row].calls:
+            return group_at(messages, row)
+    return range(0)
+
+
 def fresh_rows(messages: Sequence[Message]) -> range:
     """Rows of the newest tool group while no assistant message follows it; else none."""
     row = len(messages) - 1

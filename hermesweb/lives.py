@@ -129,6 +129,7 @@ def message_of(row: StoredMessage) -> Message:
     sizes = Sizes(row.bytes, row.chars, row.tokens, Breakdown(row.categories))
     known: dict[str, Any] = {
         "number": row.number,
+        "turn": row.turn,
         "tool": row.tool or None,
         "status": ToolStatus(row.status) if row.status else None,
         "replaces": row.replaces,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
-from agentcore.compaction.notes import omission_note
-from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
-from agentcore.compaction.strategy import Situation, gaps, is_reached, kept_rows, nothing
+from agentcore.compaction.plan import CompactionPlan
+from agentcore.compaction.strategy import Situation, is_reached
+from agentcore.compaction.summarized import summarized
 from agentcore.messages import Message, Role
 from agentcore.snapshot import Snapshot, group_at
 
@@ -27,23 +26,11 @@ class KeepRecent:
     def compact(self, situation: Situation) -> CompactionPlan:
         """Empty where nothing but standing summaries and notes could leave."""
         snapshot = situation.snapshot
-        leading = snapshot.leading
         start = _cut(snapshot.messages, situation.stage.keep)
         if situation.stage.to_target:
             room = snapshot.sizes.bytes - situation.need
-            start = _move_to_target(snapshot, start, leading, room)
-        leaving = gaps(leading, start, kept_rows(situation))
-        gone = tuple(
-            chain.from_iterable(snapshot.messages[one.start : one.stop] for one in leaving)
-        )
-        if all(message.is_summary for message in gone):
-            return nothing(situation)
-        return CompactionPlan(
-            snapshot.state,
-            tuple(Removal(one.start, one.stop, Fate.SUMMARIZED, NAME) for one in leaving),
-            (Birth(leading, omission_note(gone), Origin.NOTE, NAME, tuple(leaving)),),
-            gone,
-        )
+            start = _move_to_target(snapshot, start, room)
+        return summarized(situation, start, NAME)
 
 
 def _cut(messages: Sequence[Message], keep: int) -> int:
@@ -57,10 +44,10 @@ def _cut(messages: Sequence[Message], keep: int) -> int:
     return group.start if newest else max(group.stop, row + 1)
 
 
-def _move_to_target(snapshot: Snapshot, start: int, leading: int, room: int) -> int:
+def _move_to_target(snapshot: Snapshot, start: int, room: int) -> int:
     """Go on group by group until what is kept fits the room; the newest group stays."""
     messages = snapshot.messages
-    fixed = sum(message.sizes.bytes for message in messages[:leading]) + SUMMARY_ROOM
+    fixed = sum(message.sizes.bytes for message in messages[: snapshot.leading]) + SUMMARY_ROOM
     kept = fixed + sum(message.sizes.bytes for message in messages[start:])
     while kept > room:
         group = group_at(messages, start)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
+from agentcore.ledger.book import Ledger
 from agentcore.messages import Message, Role, born
 
 TOOLS_NAMED = 8
@@ -18,6 +19,16 @@ def omission_note(gone: Sequence[Message]) -> Message:
 
 def summary_note(summary: str) -> Message:
     return note(f"{SUMMARY_HEADER}\n{summary}")
+
+
+def ledger_note(gone: Sequence[Message], chars: int) -> Message:
+    """A summary without a model: the facts that were found when the messages were born."""
+    return summary_note(Ledger.of(gone).text(chars) or _count(gone))
+
+
+def omission_with_ledger(gone: Sequence[Message], chars: int) -> Message:
+    """The omission note with the facts of what left under it."""
+    return note(f"{omission_note(gone).text}\n{Ledger.of(gone).text(chars)}".rstrip())
 
 
 def note(text: str) -> Message:

@@ -7,9 +7,20 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentcore.compaction import (
+    auto,
+    collapse,
+    elastic,
+    fair_share,
+    keep_recent,
+    last_resort,
+    mask,
+    micro,
+    partial,
+    snip,
+)
 from agentcore.compaction.draft import Draft
-from agentcore.compaction.keep_recent import KeepRecent
-from agentcore.compaction.notes import summary_note
+from agentcore.compaction.notes import ledger_note, omission_with_ledger, summary_note
 from agentcore.compaction.plan import CompactionPlan, Fate, Origin, apply_plan
 from agentcore.compaction.result import (
     CompactionResult,
@@ -22,12 +33,24 @@ from agentcore.compaction.strategy import CompactionStrategy, Situation
 from agentcore.compaction.summarizer import SummaryRequest, summary_request
 from agentcore.errors import ProfileError
 from agentcore.invariants import check
+from agentcore.messages import Message
 from agentcore.options import Stage, SummaryFailure
 from agentcore.pressure import Pressure
 from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot
 
-STRATEGIES: Mapping[str, CompactionStrategy] = {"keep_recent": KeepRecent()}
+STRATEGIES: Mapping[str, CompactionStrategy] = {
+    keep_recent.NAME: keep_recent.KeepRecent(),
+    snip.NAME: snip.Snip(),
+    micro.NAME: micro.Micro(),
+    collapse.NAME: collapse.Collapse(),
+    auto.NAME: auto.Auto(),
+    partial.NAME: partial.Partial(),
+    last_resort.NAME: last_resort.LastResort(),
+    mask.NAME: mask.Mask(),
+    elastic.NAME: elastic.Elastic(),
+    fair_share.NAME: fair_share.FairShare(),
+}
 # By hand the list is taken down to its target, and at least to this share of what it is.
 BY_HAND_SHARE = 0.5
 
@@ -115,16 +138,22 @@ class _Run:
         return strategy.compact(situation)
 
     def answered(self, plan: CompactionPlan, answer: Answer, left_out: int) -> CompactionPlan:
-        """The plan with its summary, or what the profile wants where there is none."""
+        """The plan with its summary; without one, what the profile wants."""
         self._left_out += left_out
+        options = self._profile.summary
         answer = _judged(answer, plan)
         if isinstance(answer, str):
-            return _with_summary(plan, answer)
+            return _noted(plan, summary_note(answer), Origin.SUMMARY)
         if isinstance(answer, SummaryFailed):
             self._failures.append(answer)
-            if self._profile.summary.on_failure is SummaryFailure.KEEP:
+            if options.on_failure is SummaryFailure.KEEP:
                 self._reason = answer.reason
                 return self._empty()
+            if options.on_failure is SummaryFailure.LEDGER:
+                note = omission_with_ledger(plan.summarizes, options.chars)
+                return _noted(_dropping(plan), note, Origin.NOTE)
+        elif options.on_failure is not SummaryFailure.NOTE:
+            return _noted(plan, ledger_note(plan.summarizes, options.chars), Origin.SUMMARY)
         return _dropping(plan)
 
     def take(self, plan: CompactionPlan, stage: Stage) -> None:
@@ -194,12 +223,10 @@ def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
     )
 
 
-def _with_summary(plan: CompactionPlan, summary: str) -> CompactionPlan:
-    """The plan with a summary where it had the bare note."""
+def _noted(plan: CompactionPlan, note: Message, origin: Origin) -> CompactionPlan:
+    """The plan with another message where it had the bare note."""
     births = (
-        replace(birth, message=summary_note(summary), origin=Origin.SUMMARY)
-        if birth.origin is Origin.NOTE
-        else birth
+        replace(birth, message=note, origin=origin) if birth.origin is Origin.NOTE else birth
         for birth in plan.births
     )
     return replace(plan, births=tuple(births))

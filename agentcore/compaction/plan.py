@@ -71,13 +71,14 @@ class CompactionPlan:
     """`removals` and `births` are in the order of the list that they are computed on.
 
     `summarizes`: the messages whose summary is wanted in place of the omission note among the
-    births; the plan is whole without it.
+    births, `structured` where it is the one of nine headings; the plan is whole without it.
     """
 
     base: State
     removals: tuple[Removal, ...]
     births: tuple[Birth, ...]
     summarizes: tuple[Message, ...] = ()
+    structured: bool = False
 
     @property
     def is_empty(self) -> bool:

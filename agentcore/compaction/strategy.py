@@ -17,8 +17,8 @@ BUFFER_SHARE = 0.25
 @dataclass(frozen=True, slots=True)
 class Situation:
     """`threshold`: the pressure at which the stage is due; `need`: bytes to free until the target
-    is reached; `pins`: message numbers; `forced`: asked for by a person, or the window would
-    burst."""
+    is reached; `pins`, `checkpoints`: message numbers; `forced`: asked for by a person, or the
+    window would burst."""
 
     snapshot: Snapshot
     pressure: Pressure
@@ -26,6 +26,7 @@ class Situation:
     threshold: float
     need: int
     pins: frozenset[int] = frozenset()
+    checkpoints: frozenset[int] = frozenset()
     forced: bool = False
 
 

@@ -1,0 +1,109 @@
+"""Stage 3: runs of tool groups become one note that counts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agentcore.breakdown import COLLAPSED_HEADER
+from agentcore.compaction.notes import note
+from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
+from agentcore.compaction.strategy import Situation, is_reached, kept_rows
+from agentcore.messages import Message, Role, ToolStatus
+from agentcore.snapshot import group_at, newest_group
+
+NAME = "collapse"
+TOOLS_NAMED = 8
+SAID_CHARS, SAID_LINES = 120, 12
+FAILURE_CHARS, FAILURE_LINES = 160, 12
+# About what a note takes of what was freed.
+NOTE_BYTES = 400
+
+
+class Collapse:
+    priority = 40
+
+    def should_trigger(self, situation: Situation) -> bool:
+        return is_reached(situation)
+
+    def compact(self, situation: Situation) -> CompactionPlan:
+        """Oldest run first; what people said, the newest group and pinned groups stay."""
+        snapshot, freed = situation.snapshot, 0
+        removals: list[Removal] = []
+        births: list[Birth] = []
+        for run in _runs(situation):
+            if freed >= situation.need:
+                break
+            cut = _enough(snapshot.messages, run, situation.need - freed)
+            gone = snapshot.messages[cut.start : cut.stop]
+            made = note(_told(gone))
+            gain = sum(message.sizes.bytes for message in gone) - made.sizes.bytes
+            if gain > 0:
+                freed += gain
+                removals.append(Removal(cut.start, cut.stop, Fate.FOLDED, NAME))
+                births.append(Birth(cut.start, made, Origin.NOTE, NAME, (cut,)))
+        return CompactionPlan(snapshot.state, tuple(removals), tuple(births))
+
+
+def _runs(situation: Situation) -> list[range]:
+    """Runs of consecutive tool groups that may leave."""
+    messages = situation.snapshot.messages
+    spared = kept_rows(situation) | set(newest_group(messages))
+    runs: list[range] = []
+    row = 0
+    while row < len(messages):
+        if not messages[row].calls or row in spared:
+            row += 1
+            continue
+        group = group_at(messages, row)
+        row = group.stop
+        if spared.isdisjoint(group):
+            joins = bool(runs) and runs[-1].stop == group.start
+            start = runs.pop().start if joins else group.start
+            runs.append(range(start, group.stop))
+    return runs
+
+
+def _enough(messages: Sequence[Message], run: range, need: int) -> range:
+    """The first groups of a run that free what is needed, or all of it."""
+    row, weight = run.start, 0
+    while row < run.stop and weight < need + NOTE_BYTES:
+        group = group_at(messages, row)
+        weight += sum(message.sizes.bytes for message in messages[group.start : group.stop])
+        row = group.stop
+    return range(run.start, row)
+
+
+def _told(gone: Sequence[Message]) -> str:
+    """Calls by tool and how they ended; then what was said, and how failures began."""
+    names = {call.id: call.name for message in gone for call in message.calls}
+    results = [message for message in gone if message.role is Role.TOOL]
+    counted = Counter(names.values())
+    tools = ", ".join(f"{name} x{count}" for name, count in counted.most_common(TOOLS_NAMED))
+    if len(counted) > TOOLS_NAMED:
+        tools += f", {len(counted) - TOOLS_NAMED} more tools"
+    calls = f"{len(results)} tool call{'s' if len(results) != 1 else ''}"
+    lines = [f"{COLLAPSED_HEADER} {calls} ({tools}) - {_ended(results)}]"]
+    said = [line for message in gone if message.calls and (line := _line(message, SAID_CHARS))]
+    lines += [f"- {line}" for line in said[-SAID_LINES:]]
+    failed = [message for message in results if message.status is ToolStatus.FAILED]
+    for message in failed[-FAILURE_LINES:]:
+        lines.append(f"- failed: {_line(message, FAILURE_CHARS)}")
+    return "\n".join(lines)
+
+
+def _ended(results: Sequence[Message]) -> str:
+    counts = Counter(message.status or ToolStatus.UNKNOWN for message in results)
+    if counts[ToolStatus.OK] == len(results):
+        return "all successful"
+    parts = (
+        (counts[ToolStatus.OK], "ok"),
+        (counts[ToolStatus.FAILED], "failed"),
+        (counts[ToolStatus.UNKNOWN], "unknown"),
+    )
+    return ", ".join(f"{count} {name}" for count, name in parts if count)
+
+
+def _line(message: Message, chars: int) -> str:
+    line = message.text.strip().split("\n")[0]
+    return line if len(line) <= chars else f"{line[:chars]}…"

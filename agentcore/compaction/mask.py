@@ -1,0 +1,30 @@
+"""Observation masking: tool outputs older than the last turns shrink to their status; reasoning
+and decisions stay as they are."""
+
+from __future__ import annotations
+
+from agentcore.compaction.placeholders import masked
+from agentcore.compaction.plan import CompactionPlan, Fate
+from agentcore.compaction.replacing import Replacements
+from agentcore.compaction.strategy import Situation, is_reached
+from agentcore.compaction.tail import turn_start
+from agentcore.messages import Role
+
+NAME = "mask"
+
+
+class Mask:
+    priority = 25
+
+    def should_trigger(self, situation: Situation) -> bool:
+        return is_reached(situation)
+
+    def compact(self, situation: Situation) -> CompactionPlan:
+        """Every result before the last `keep` turns: all at once, so that the prefix breaks
+        once."""
+        messages = situation.snapshot.messages
+        found = Replacements(situation, NAME, Fate.MASKED)
+        for row in range(turn_start(messages, situation.stage.keep)):
+            if messages[row].role is Role.TOOL:
+                found.offer(row, masked)
+        return found.plan()

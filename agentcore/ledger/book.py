@@ -1,0 +1,160 @@
+"""The ledger of a session: its facts in order, what still holds of them, what was replaced."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agentcore.facts import TODO_SUBJECT, Fact, FactKind
+from agentcore.ledger.extract import facts_of
+from agentcore.ledger.supersession import RULES, replaced_by
+from agentcore.ledger.wording import lines_of
+from agentcore.messages import Message
+
+# How many statements of its kind one that revises is compared with.
+COMPARED = 200
+# Calls whose result may still come.
+OPEN_CALLS = 64
+TRIED_CHARS = 120
+_COMPARED_KINDS = RULES | {FactKind.DECISION, FactKind.NUMBER}
+_PATHS = (FactKind.CHANGED_PATH, FactKind.READ_PATH)
+_DIGITS = re.compile(r"[0-9][0-9.,]*")
+
+
+class Ledger:
+    """Grows by messages in the order of the list; a message costs its own facts."""
+
+    def __init__(self) -> None:
+        self._standing: dict[FactKind, dict[str, Fact]] = {kind: {} for kind in FactKind}
+        self._replaced: list[tuple[Fact, Fact]] = []
+        self._recent: dict[object, deque[Fact]] = {}
+        self._last_on: dict[tuple[object, str], Fact] = {}
+        self._of_call: dict[str, list[tuple[Fact, Fact | None]]] = {}
+        self._instruction: Fact | None = None
+
+    @classmethod
+    def of(cls, messages: Iterable[Message]) -> Ledger:
+        ledger = cls()
+        for message in messages:
+            ledger.add(facts_of(message))
+        return ledger
+
+    def add(self, facts: Iterable[Fact]) -> None:
+        """The facts of the next message."""
+        for fact in facts:
+            kind = fact.kind
+            if kind in _COMPARED_KINDS:
+                self._compare(fact)
+            elif kind is FactKind.GOAL:
+                self._take_goal(fact)
+                continue
+            elif kind is FactKind.STATE:
+                self._take_state(fact)
+                continue
+            elif fact.call:
+                fact = self._of_a_call(fact)
+            standing = self._standing[kind]
+            standing.pop(fact.key, None)
+            standing[fact.key] = fact
+
+    @property
+    def goal(self) -> Fact | None:
+        """The first instruction, or the last that set another goal."""
+        return next(iter(self._standing[FactKind.GOAL].values()), None)
+
+    @property
+    def instruction(self) -> Fact | None:
+        """The last thing that was asked for."""
+        return self._instruction
+
+    @property
+    def superseded(self) -> tuple[tuple[Fact, Fact], ...]:
+        """What no longer holds, each with the fact that took its place."""
+        return tuple(self._replaced)
+
+    def facts(self, kind: FactKind) -> tuple[Fact, ...]:
+        """What holds, in the order in which it was last said."""
+        return tuple(self._standing[kind].values())
+
+    def by_kind(self) -> dict[FactKind, tuple[Fact, ...]]:
+        """All that holds; of goals the one in force and the last instruction."""
+        found = {kind: self.facts(kind) for kind in FactKind}
+        asked = (self.goal, self._instruction)
+        found[FactKind.GOAL] = tuple({fact.key: fact for fact in asked if fact}.values())
+        return found
+
+    def __iter__(self) -> Iterator[Fact]:
+        """All that holds, kind by kind."""
+        for facts in self.by_kind().values():
+            yield from facts
+
+    def text(self, max_chars: int) -> str:
+        """What holds, in at most that many characters: goal and rules first, values and paths as
+        they were said. What is left out is counted."""
+        kinds = self.by_kind()
+        asked = kinds[FactKind.GOAL]
+        kinds[FactKind.GOAL] = tuple(self._without_replaced(fact) for fact in asked)
+        return "\n".join(lines_of(kinds, max_chars))
+
+    def _compare(self, fact: Fact) -> None:
+        group = RULES if fact.kind in RULES else fact.kind
+        recent = self._recent.setdefault(group, deque(maxlen=COMPARED))
+        same = self._last_on.get((group, fact.subject))
+        candidates = [same] if same else []
+        if fact.kind is not FactKind.NUMBER and (fact.bound or fact.revises):
+            candidates = list(recent)
+        for earlier in replaced_by(fact, candidates):
+            standing = self._standing[earlier.kind]
+            if standing.get(earlier.key) is earlier:
+                del standing[earlier.key]
+                self._replaced.append((earlier, fact))
+        if fact.subject or fact.bound:
+            recent.append(fact)
+            self._last_on[group, fact.subject] = fact
+
+    def _take_goal(self, fact: Fact) -> None:
+        goal = self.goal
+        self._instruction = fact
+        if goal is None or (fact.revises and fact.key != goal.key):
+            if goal is not None:
+                self._replaced.append((goal, fact))
+            self._standing[FactKind.GOAL] = {fact.key: fact}
+
+    def _take_state(self, fact: Fact) -> None:
+        """The last list of to-dos stands, and the last statement."""
+        standing = self._standing[FactKind.STATE]
+        is_todo = fact.subject == TODO_SUBJECT
+        for earlier in list(standing.values()):
+            same_list = is_todo and earlier.number == fact.number
+            if (earlier.subject == TODO_SUBJECT) is is_todo and not same_list:
+                del standing[earlier.key]
+        standing[fact.key] = fact
+
+    def _of_a_call(self, fact: Fact) -> Fact:
+        """A failed call changed and read nothing: what it named leaves, and says what was tried."""
+        if fact.kind is not FactKind.FAILURE:
+            named = self._of_call.setdefault(fact.call, [])
+            named.append((fact, self._standing[fact.kind].get(fact.key)))
+            if len(self._of_call) > OPEN_CALLS:
+                del self._of_call[next(iter(self._of_call))]
+            return fact
+        tried = self._of_call.pop(fact.call, [])
+        for named_fact, before in tried:
+            standing = self._standing[named_fact.kind]
+            if named_fact.kind in _PATHS and standing.get(named_fact.key) is named_fact:
+                del standing[named_fact.key]
+                if before is not None:
+                    standing[before.key] = before
+        if not tried or tried[0][0].text in fact.text:
+            return fact
+        return replace(fact, text=f"{tried[0][0].text[:TRIED_CHARS]}: {fact.text}")
+
+    def _without_replaced(self, goal: Fact) -> Fact:
+        """The goal without values that were replaced since."""
+        text = goal.text
+        for earlier, _ in self._replaced:
+            if earlier.number == goal.number and earlier.bound and earlier.text in text:
+                text = text.replace(earlier.text, _DIGITS.sub("…", earlier.text))
+        return replace(goal, text=text)

@@ -1,0 +1,242 @@
+"""Facts in what people and the assistant say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agentcore.facts import TODO_SUBJECT, Fact, FactKind
+from agentcore.ledger import chinese, english
+from agentcore.ledger.cues import BOUNDARY, TODO, Cue, Sentence, lowered, sentences
+from agentcore.ledger.words import content_words, subject
+
+GOAL_CHARS = 300
+# Where a goal is looked for; what is longer was pasted.
+OPENING_CHARS = 1_000
+STATED_FACTS, NUMBERS_OF_PERSON, NUMBERS_OF_ASSISTANT = 60, 40, 8
+# How far behind a limit word its number stands.
+VALUE_REACH = 30
+
+KINDS_OF_PERSON = (FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION)
+KINDS_OF_ASSISTANT = (FactKind.DECISION,)
+
+_NEED_VALUE = english.NEED_VALUE | chinese.NEED_VALUE
+_UPPER = english.UPPER | chinese.UPPER
+_LOWER = english.LOWER | chinese.LOWER
+_DATED = english.DATED | chinese.DATED
+_REVISION = frozenset({*english.REVISION, *chinese.REVISION})
+_NEW_GOAL = frozenset({*english.NEW_GOAL, *chinese.NEW_GOAL})
+_IMPERATIVE = frozenset(english.IMPERATIVE)
+_UNITS = sorted({*english.UNITS, *chinese.UNITS}, key=len, reverse=True)
+
+_DATE = re.compile(
+    r"\s*(?:the |this |next )?(?:end of|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|today|tomorrow|tonight|noon|midnight|eod|january|february|march|april|may |june|july"
+    r"|august|september|october|november|december|q[1-4]|release|friday|周|星期|月底|明天|今天)"
+)
+_UNIT = re.compile(rf"[\s\-]?({'|'.join(map(re.escape, _UNITS))})(?![a-z])")
+_GLUED_UNIT = re.compile(rf"(?<=[0-9])({'|'.join(map(re.escape, english.UNITS))})$")
+_SEPARATOR = re.compile(r"[,，、:：]|\s(?:and|but|then)\s")
+_ID = re.compile(r"[a-z][a-z0-9]*[-_#.]?[0-9]|[0-9]+\.[0-9]+\.[0-9]|#[0-9]|[0-9a-f]*[a-f][0-9a-f]*")
+_NAMED = re.compile(r"[a-z_]{2,30}\s*(?:[:=]|\s(?:is|at|to|of|was|are))\s*$")
+_LIST_MARK = re.compile(r"[\s>*+\-•]*(?:please )?$")
+_TRAILING = ".,:;/-+"
+_ACKNOWLEDGED = re.compile("|".join(sorted(chinese.ACKNOWLEDGEMENTS, key=len, reverse=True)))
+_WORD = re.compile(r"[a-z']+|[^\x00-\x7f]+|[0-9]+")
+
+
+def facts_of_person(text: str, number: int) -> list[Fact]:
+    """Rules, wishes, decisions and values of one user message, and what it asks for."""
+    low = lowered(text)
+    stated: list[Fact] = []
+    numbers: list[Fact] = []
+    taken: list[Sentence] = []
+    revises = False
+    for sentence in sentences(low):
+        revises = revises or any(cue.word in _NEW_GOAL for cue in sentence.cues)
+        found = list(_stated(text, sentence, number, KINDS_OF_PERSON))
+        if found:
+            taken.append(sentence)
+            stated += found
+        elif len(numbers) < NUMBERS_OF_PERSON:
+            numbers += _numbers(text, sentence, number, by_person=True)
+        if len(stated) >= STATED_FACTS:
+            break
+    goal = _goal(text, low, taken)
+    first = [] if goal is None else [Fact(FactKind.GOAL, goal, number, goal, revises=revises)]
+    return [*first, *stated, *numbers[:NUMBERS_OF_PERSON]]
+
+
+def facts_of_assistant(text: str, number: int) -> list[Fact]:
+    """Decisions, values, and the last that was said of progress."""
+    stated: list[Fact] = []
+    numbers: list[Fact] = []
+    state: Fact | None = None
+    for sentence in sentences(lowered(text)):
+        found = list(_stated(text, sentence, number, KINDS_OF_ASSISTANT))
+        stated += found
+        if any(cue.word == TODO for cue in sentence.cues):
+            stated.append(_to_do(text, sentence, number))
+        elif any(cue.kind is FactKind.STATE for cue in sentence.cues):
+            said = flat(text[sentence.start : sentence.stop])
+            state = Fact(FactKind.STATE, said, number, said)
+        if not found and len(numbers) < NUMBERS_OF_ASSISTANT:
+            numbers += _numbers(text, sentence, number, by_person=False)
+        if len(stated) >= STATED_FACTS:
+            break
+    last = [] if state is None else [replace(state, subject=subject(lowered(state.text)))]
+    return [*stated, *numbers[:NUMBERS_OF_ASSISTANT], *last]
+
+
+def flat(text: str) -> str:
+    """On one line, without marks of lists and white space around it."""
+    return " ".join(text.split()).strip(" *-•>#|,，、;")
+
+
+def bound_of(cues: Sequence[Cue], low: str, values: Sequence[tuple[int, int]]) -> str:
+    """Side and unit of a limit that the cues set on the last value; "" where there is none."""
+    words = {cue.word for cue in cues}
+    if words & _DATED and not words & (_UPPER | _LOWER):
+        return "date"
+    if not values:
+        return ""
+    unit = unit_behind(low, values[-1][1])
+    if words & _LOWER and not words & _UPPER:
+        return f">={unit}"
+    return f"<={unit}" if words & _UPPER or "控制在" in words or "keep it" in words else ""
+
+
+def unit_behind(low: str, stop: int) -> str:
+    """The unit behind a value, or at its end: `500 mb`, `500mb`."""
+    found = _UNIT.match(low, stop) or _GLUED_UNIT.search(low, max(0, stop - 20), stop)
+    return found[1] if found else ""
+
+
+def _stated(
+    text: str, sentence: Sentence, number: int, kinds: Sequence[FactKind]
+) -> Iterator[Fact]:
+    """One fact for each clause of the sentence that has a cue of these kinds."""
+    if sentence.is_question:
+        return
+    cues = [cue for cue in sentence.cues if cue.kind in kinds and _counts(cue, sentence)]
+    if not cues:
+        return
+    for start, stop in _clauses(sentence, cues):
+        inside = [cue for cue in sentence.cues if start <= cue.start < stop]
+        kind = next(
+            kind for kind in kinds if any(cue.kind is kind for cue in inside if cue in cues)
+        )
+        values = [value for value in sentence.values if start <= value[0] < stop]
+        said = flat(text[start:stop])
+        yield Fact(
+            kind,
+            said,
+            number,
+            said,
+            subject(sentence.low[start:stop]),
+            bound_of(inside, sentence.low, values) if kind is not FactKind.DECISION else "",
+            revises=any(cue.word in _REVISION for cue in inside),
+        )
+
+
+def _counts(cue: Cue, sentence: Sentence) -> bool:
+    """Whether the word means here what it is listed for."""
+    low = sentence.low
+    if cue.word in _IMPERATIVE:
+        return bool(_LIST_MARK.fullmatch(low, sentence.start, cue.start))
+    if cue.word not in _NEED_VALUE:
+        return True
+    near = any(-VALUE_REACH < start - cue.stop < VALUE_REACH for start, _ in sentence.values)
+    return near or bool(cue.word in _DATED and _DATE.match(low, cue.stop, cue.stop + 30))
+
+
+def _clauses(sentence: Sentence, cues: Sequence[Cue]) -> Iterator[tuple[int, int]]:
+    """The sentence cut at the last comma or `and` before each further cue."""
+    start = sentence.start
+    for before, cue in zip(cues, cues[1:], strict=False):
+        cut = None
+        for cut in _SEPARATOR.finditer(sentence.low, before.stop, cue.start):
+            pass
+        if cut:
+            yield start, cut.start()
+            start = cut.end()
+    yield start, sentence.stop
+
+
+def _numbers(
+    text: str, sentence: Sentence, number: int, *, by_person: bool
+) -> Iterator[Fact]:
+    """Values with a unit, a name or the form of an id. Only a person's have a subject: what the
+    assistant counts replaces nothing that was asked for."""
+    low = sentence.low
+    for start, stop in sentence.values:
+        value = low[start:stop].rstrip(_TRAILING)
+        stop = start + len(value)
+        before, after = _segment(sentence, start, stop)
+        unit = unit_behind(low, stop)
+        if _is_no_value(low, sentence.start, start, stop):
+            continue
+        about = content_words(f"{low[before:start]} {low[stop:after]}") if by_person else set()
+        named = by_person or bool(_NAMED.search(low, max(0, start - 34), start))
+        if unit or named or _ID.match(value):
+            about_all = " ".join(sorted(about))
+            said = flat(text[before:after])
+            kept = text[start:stop]
+            yield Fact(FactKind.NUMBER, said, number, kept, about_all, f"={unit}")
+
+
+def _segment(sentence: Sentence, start: int, stop: int) -> tuple[int, int]:
+    """From the comma before the value to the one behind it, within the sentence."""
+    before = sentence.start
+    for cut in _SEPARATOR.finditer(sentence.low, sentence.start, start):
+        if sentence.low[cut.start()] not in ":：":
+            before = cut.end()
+    behind = _SEPARATOR.search(sentence.low, stop, sentence.stop)
+    return before, behind.start() if behind else sentence.stop
+
+
+def _is_no_value(low: str, first: int, start: int, stop: int) -> bool:
+    """Whether the number is part of a path, counts a line of a file, or marks an item of a list."""
+    before = low[start - 1 : start]
+    if before == ":":
+        word = low[max(0, start - 40) : start - 1].rsplit(None, 1)[-1:]
+        return bool(word) and not word[0].isalpha()
+    is_mark = low[stop : stop + 1] in (".", ")") and not low[first:start].strip(" >*-(")
+    return is_mark or before in ("/", "\\", ".")
+
+
+def _to_do(text: str, sentence: Sentence, number: int) -> Fact:
+    said = flat(text[sentence.start : sentence.stop].replace(TODO, ""))
+    return Fact(FactKind.STATE, said, number, said, TODO_SUBJECT)
+
+
+def _goal(text: str, low: str, taken: Sequence[Sentence]) -> str | None:
+    """The opening without its rules; None for what only acknowledges."""
+    pieces: list[str] = []
+    at = 0
+    for sentence in taken:
+        if sentence.start >= OPENING_CHARS:
+            break
+        pieces.append(text[at : sentence.start])
+        at = sentence.stop + 1
+    pieces.append(text[at:OPENING_CHARS])
+    goal = _cut(flat(" ".join(pieces)))
+    if not content_words(lowered(goal)):
+        goal = _cut(flat(text[:OPENING_CHARS])) if taken else goal
+    return None if _only_acknowledges(lowered(goal)) else goal
+
+
+def _cut(text: str) -> str:
+    """Whole sentences where that is possible."""
+    if len(text) <= GOAL_CHARS:
+        return text
+    stop = 0
+    for boundary in BOUNDARY.finditer(text, 0, GOAL_CHARS):
+        stop = boundary.end()
+    return text[:stop].strip() if stop else f"{text[:GOAL_CHARS]}…"
+
+
+def _only_acknowledges(low: str) -> bool:
+    words = (_ACKNOWLEDGED.sub("", word) for word in _WORD.findall(low))
+    return all(not word or word in english.ACKNOWLEDGEMENTS for word in words)

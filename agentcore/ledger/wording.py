@@ -1,0 +1,103 @@
+"""The short text of a ledger, and the way back from it: one line a fact under its heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from agentcore.breakdown import HEADERS
+from agentcore.facts import TODO_SUBJECT, Fact, FactKind
+from agentcore.ledger.cues import TODO, lowered
+from agentcore.ledger.prose import facts_of_person, flat
+from agentcore.ledger.words import subject
+
+LINE_CHARS = 400
+HEADINGS: Mapping[FactKind, str] = {
+    FactKind.GOAL: "Goal",
+    FactKind.CONSTRAINT: "Constraints",
+    FactKind.PREFERENCE: "Preferences",
+    FactKind.STATE: "State",
+    FactKind.DECISION: "Decisions",
+    FactKind.CHANGED_PATH: "Changed files",
+    FactKind.NUMBER: "Values",
+    FactKind.FAILURE: "Failures",
+    FactKind.WARNING: "Warnings",
+    FactKind.READ_PATH: "Read files",
+    FactKind.COMMAND: "Commands",
+}
+_REREAD = frozenset(
+    {FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION, FactKind.NUMBER}
+)
+_KIND_OF_HEADING = {heading.lower(): kind for kind, heading in HEADINGS.items()}
+_ITEM = re.compile(r"- (.+)")
+_HEADING = re.compile(r"([A-Z][a-z ]{3,14}):")
+
+
+def lines_of(facts: Mapping[FactKind, Sequence[Fact]], room: int) -> list[str]:
+    """Headings with their facts, in the order of what must not get lost. What has no room is
+    counted under its heading, the older facts first."""
+    lines: list[str] = []
+    for kind, heading in HEADINGS.items():
+        shown = _fitting([f"- {_line(fact)}" for fact in facts.get(kind, ())], room - 40)
+        left = len(facts.get(kind, ())) - len(shown)
+        if not shown:
+            continue
+        lines.append(f"{heading}:")
+        if left:
+            lines.append(f"({left} older left out)")
+        lines += shown
+        room -= sum(len(line) + 1 for line in lines[-len(shown) - 1 - bool(left) :])
+    return lines
+
+
+def facts_of_note(text: str, number: int) -> Iterator[Fact]:
+    """The facts under the headings of a note; of a summary without them, those of its prose."""
+    kind: FactKind | None = None
+    headed = False
+    prose: list[str] = []
+    for line in text.split("\n"):
+        if heading := _HEADING.fullmatch(line):
+            kind = _KIND_OF_HEADING.get(heading[1].lower())
+            headed = headed or kind is not None
+        elif kind and (item := _ITEM.fullmatch(line)):
+            yield from _facts_of_line(kind, item[1], number)
+        elif line not in HEADERS:
+            prose.append(line)
+    if not headed:
+        told = facts_of_person("\n".join(prose), number)
+        yield from (fact for fact in told if fact.kind is not FactKind.GOAL)
+
+
+def _fitting(lines: Iterable[str], room: int) -> list[str]:
+    """The newest that fit, in their order."""
+    kept: list[str] = []
+    for line in reversed(list(lines)):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept[::-1]
+
+
+def _line(fact: Fact) -> str:
+    mark = f"{TODO} " if fact.subject == TODO_SUBJECT else ""
+    return mark + _printable(fact.text)[:LINE_CHARS]
+
+
+def _printable(text: str) -> str:
+    return "".join(one if one >= " " and one != "\x7f" else " " for one in text)
+
+
+def _facts_of_line(kind: FactKind, line: str, number: int) -> Iterator[Fact]:
+    """The same fact that the line was written for, as far as it tells it."""
+    again = []
+    if kind in _REREAD:
+        again = [fact for fact in facts_of_person(line, number) if fact.kind is kind]
+    if again:
+        yield from again
+        return
+    said = flat(line.removeprefix(TODO))
+    about = TODO_SUBJECT if line.startswith(TODO) else ""
+    if kind in _REREAD or kind is FactKind.GOAL:
+        about = subject(lowered(said))
+    yield Fact(kind, said, number, said, about)
