@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from agentcore.sections import Part, found
 from agentcore.wire import encoded
 
 SUMMARY_HEADER = "[Earlier summary; reference only]"
@@ -42,6 +43,15 @@ class Category(StrEnum):
     TOOL_CALLS = "tool_calls"
     IMAGES = "images"
     TOOL_RESULTS = "tool_results"
+
+
+# What a section of the system message is charged to; the others are part of the prompt itself.
+CATEGORY_OF = {
+    Part.PROJECT_DOCS: Category.PROJECT_DOCS,
+    Part.PROJECT_CONTEXT: Category.PROJECT_CONTEXT,
+    Part.SKILLS: Category.SKILLS,
+    Part.MEMORY: Category.MEMORY,
+}
 
 
 class Mark(StrEnum):
@@ -149,15 +159,18 @@ def measure_message(
     points are those of its wire form.
 
     `sections`: texts that the builder of a system message joined into its content; each is
-    charged the bytes its escaped text takes, the rest goes to the category of the role.
+    charged the bytes its escaped text takes, the rest goes to the category of the role. Without
+    them they are found by our markers.
     """
     role = _category_of_role(value, mark)
+    content = value.get("content")
+    if role is Category.SYSTEM_PROMPT and not sections and isinstance(content, str):
+        sections = _marked(content)
     parts = {category: 0 for category, _ in sections}
     for category, text in sections:
         parts[category] += len(encoded(text)) - 2
     if role is Category.ASSISTANT:
         _charge_members(value, size, parts)
-    content = value.get("content")
     media = _charge_parts(content, parts) if isinstance(content, list) else 0
     rest = size - sum(parts.values())
     parts[role] = parts.get(role, 0) + rest
@@ -201,6 +214,11 @@ def _category_of_role(value: Mapping[str, Any], mark: Mark | None) -> Category:
         ours = isinstance(content, str) and content.startswith(HEADERS)
         return Category.SUMMARY if ours else Category.SYSTEM_PROMPT
     return Category.USER if role == "user" else Category.ASSISTANT
+
+
+def _marked(content: str) -> list[tuple[Category, str]]:
+    parts = found(content)
+    return [(CATEGORY_OF[part], text) for part, text in parts if part in CATEGORY_OF]
 
 
 def _charge_members(value: Mapping[str, Any], size: int, parts: dict[Category, int]) -> None:

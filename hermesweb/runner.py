@@ -22,7 +22,7 @@ from agentcore.errors import StalePlan
 from agentcore.events import Event, MessageAdded, RunEnd, RunEnded, SystemRebuilt
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
-from agentcore.prompt import system_message
+from agentcore.prompt import SystemPrompt, build
 from agentcore.tools import Mode, Toolbox, Workspace, toolbox
 from hermesweb import border, endpoints, lease, lives
 from hermesweb.db_thread import DatabaseThread
@@ -137,7 +137,7 @@ class Work:
     async def _bring_system_message(self, session: AgentSession, context: Context) -> None:
         """The first message of a new session; in an older one, in place of one that no longer
         says the mode."""
-        wanted = system_message(session.mode, session.workspace)
+        wanted = build(SystemPrompt(session.mode, session.workspace))
         if not context.messages:
             message = context.draft(wanted)
             await self._emit([MessageAdded(message, 0)])

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentcore.limits import Limits
+from agentcore.memory import REFERENCE, Entry, EntryKind, Hit, MemoryIndex, block, terms
+from agentcore.sections import HEADINGS, MEMORY_END, Part
+
+LIMITS = Limits()
+START = HEADINGS[Part.MEMORY]
+HOSTILE = st.text(alphabet='a字😀\n\r\t\0\x1b\x85\u2028\u202e"\\=- [', max_size=60)
+MARKED = st.lists(HOSTILE | st.sampled_from([START, MEMORY_END, START.upper(), REFERENCE])).map(
+    "".join
+)
+
+
+def entries(*texts: str) -> list[Entry]:
+    return [Entry(EntryKind.FACT, text, id=place) for place, text in enumerate(texts, 1)]
+
+
+def hits(*texts: str) -> list[Hit]:
+    return [Hit(entry, 1.0) for entry in entries(*texts)]
+
+
+def found(query: str, *texts: str, most: int = 4) -> list[int]:
+    return [hit.entry.id for hit in MemoryIndex(entries(*texts)).search(query, most)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Fix the Parser", ["fix", "the", "parser"]),
+        ("src/read_file.py:42", ["src", "read", "file", "py", "42"]),
+        ("数据库", ["数", "据", "库", "数据", "据库"]),
+        ("用pytest测试", ["用", "pytest", "测", "试", "测试"]),
+        ("ＡＢＣ Straße", ["abc", "strasse"]),
+        ("", []),
+        ("… — !!", []),
+    ],
+)
+def test_terms_are_words_and_single_and_paired_ideographs(text: str, wanted: list[str]) -> None:
+    assert list(terms(text)) == wanted
+
+
+def test_the_search_finds_chinese_and_english_in_one_store() -> None:
+    texts = ["deploy with make release", "数据库的端口是 5433", "prefers tabs over spaces"]
+    assert found("which port does 数据库 use?", *texts)[0] == 2
+    assert found("how do I release?", *texts) == [1]
+    assert found("数据", *texts) == [2]
+
+
+def test_rarer_terms_weigh_more_and_most_bounds_the_hits() -> None:
+    texts = ["the build", "the test", "the gauge", "the lease", "the turn", "the rare parser"]
+    assert found("the parser", *texts)[0] == 6
+    assert len(found("the parser", *texts)) == 4
+    assert len(found("the parser", *texts, most=0)) == 6
+
+
+def test_a_search_without_common_terms_finds_nothing() -> None:
+    assert found("nothing alike", "数据库", "parser") == []
+    assert found("", "parser") == []
+    assert found("parser") == []
+    assert found("parser", "…", "") == []
+
+
+def test_the_block_names_its_entries_between_its_markers() -> None:
+    text, taken = block(hits("uses pnpm", "端口 5433"), LIMITS)
+    assert text.splitlines() == [
+        START,
+        REFERENCE,
+        "- [fact] uses pnpm",
+        "- [fact] 端口 5433",
+        MEMORY_END,
+    ]
+    assert [hit.entry.id for hit in taken] == [1, 2]
+    assert block([], LIMITS) == ("", [])
+
+
+def test_at_most_four_entries_of_400_characters_stand_in_the_block() -> None:
+    text, taken = block(hits(*["字" * 401] * 5), LIMITS)
+    assert len(taken) == 4
+    assert text.splitlines()[2] == f"- [fact] {'字' * 399}…"
+    assert len(block(hits("字" * 400), LIMITS)[0].splitlines()[2]) == len("- [fact] ") + 400
+
+
+def test_filling_stops_at_the_first_entry_that_does_not_fit() -> None:
+    limits = Limits(memory_chars=400)
+    text, taken = block(hits("short one", "x" * 300, "short two"), limits)
+    assert [hit.entry.id for hit in taken] == [1]
+    assert "short two" not in text
+
+
+def test_the_limit_holds_to_the_character() -> None:
+    exact = len(block(hits("a" * 50), LIMITS)[0])
+    assert block(hits("a" * 50), Limits(memory_chars=exact))[1] != []
+    assert block(hits("a" * 50), Limits(memory_chars=exact - 1)) == ("", [])
+
+
+def test_zero_means_no_limit() -> None:
+    limits = Limits(memory_chars=0, memory_entries=0, memory_entry_chars=0)
+    text, taken = block(hits(*["字" * 1_000] * 9), limits)
+    assert len(taken) == 9 and text.count("字") == 9_000
+
+
+@given(st.lists(MARKED, max_size=6))
+def test_whatever_an_entry_says_the_block_keeps_its_form(texts: list[str]) -> None:
+    text, taken = block(hits(*texts), LIMITS)
+    if not taken:
+        assert text == ""
+        return
+    lines = text.splitlines()
+    assert len(text) <= LIMITS.memory_chars
+    assert (lines[0], lines[1], lines[-1]) == (START, REFERENCE, MEMORY_END)
+    assert len(lines) == len(taken) + 3
+    assert all(line.startswith("- [fact] ") for line in lines[2:-1])
+    assert text.lower().count(START.lower()) == text.lower().count(MEMORY_END.lower()) == 1
