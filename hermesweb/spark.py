@@ -10,20 +10,25 @@ TOP = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    x: float
-    y: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
 class Spark:
-    """In a box `width` wide and 100 high; `tick` is the height of the next threshold."""
+    """In a box `width` wide and 100 high: `heights` of the bars, each 1 wide with its gap;
+    `tick` is the line of the next threshold, counted from the top."""
 
-    bars: tuple[Bar, ...]
+    heights: tuple[float, ...]
     cuts: tuple[float, ...]
     tick: float | None
-    width: int
+
+    @property
+    def width(self) -> int:
+        return max(len(self.heights), 1)
+
+    @property
+    def path(self) -> str:
+        """The bars as one SVG path; written here because walls have thousands of them."""
+        return "".join(
+            f"M{place} {TOP - height:.1f}h.8V{TOP:.0f}h-.8z"
+            for place, height in enumerate(self.heights)
+        )
 
 
 def spark(
@@ -41,13 +46,7 @@ def spark(
     step = max(-(-len(values) // BARS), 1)
     peaks = [max(values[start : start + step]) for start in range(0, len(values), step)]
     return Spark(
-        bars=tuple(_bar(place, peak, top) for place, peak in enumerate(peaks)),
+        heights=tuple(TOP * peak / top for peak in peaks),
         cuts=tuple(place / step for place in compacted),
         tick=TOP - TOP * threshold / top if threshold is not None else None,
-        width=max(len(peaks), 1),
     )
-
-
-def _bar(place: int, value: int, top: int) -> Bar:
-    height = TOP * value / top
-    return Bar(x=float(place), y=TOP - height, height=height)

@@ -11,6 +11,7 @@ from hermesweb.views.theme import theme
 urlpatterns = [
     path("", sessions.overview, name="overview"),
     path("sessions/new/", sessions.new, name="new_session"),
+    path("sessions/<str:id>/row/", sessions.row, name="session_row"),
     path("sessions/<str:id>/", session.page, name="session"),
     path("sessions/<str:id>/live/", session.live, name="session_live"),
     path("sessions/<str:id>/chart.json", session.chart_json, name="chart"),

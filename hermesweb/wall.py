@@ -20,7 +20,7 @@ from hermesweb.spark import Spark, spark
 
 # Sparklines show this many of the newest turns, the wall so many of the newest sessions.
 SPARK_TURNS = 120
-MOST_ROWS = 200
+MOST_ROWS = 100
 # Turns to a compaction that are worth a sentence.
 SOON = 2
 
@@ -146,13 +146,20 @@ def verdict(shown: Sequence[Row]) -> tuple[str, str]:
 
 
 def rows(sessions: QuerySet[AgentSession], sort: Sort) -> list[Row]:
-    newest = list(
-        sessions.select_related("profile_version__profile").order_by("-changed_at")[:MOST_ROWS]
-    )
+    """The newest of these, in the order asked for."""
+    newest = sessions.select_related("profile_version__profile").order_by("-changed_at")
+    return _sorted(_rows(list(newest[:MOST_ROWS])), sort)
+
+
+def row(session: AgentSession) -> Row:
+    return _rows([session])[0]
+
+
+def _rows(newest: Sequence[AgentSession]) -> list[Row]:
     turns = _turns(newest)
     events = _last_events(newest)
     cuts, freed = _compactions(newest)
-    made = [
+    return [
         _row(
             session,
             turns=turns[session.pk],
@@ -162,7 +169,6 @@ def rows(sessions: QuerySet[AgentSession], sort: Sort) -> list[Row]:
         )
         for session in newest
     ]
-    return _sorted(made, sort)
 
 
 def _counts(sessions: QuerySet[AgentSession]) -> dict[Group, int]:

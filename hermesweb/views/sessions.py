@@ -35,6 +35,17 @@ def overview(request: SignedIn) -> HttpResponse:
     return render(request, part, context)
 
 
+@require_GET
+@never_cache
+@login_required
+def row(request: SignedIn, id: str) -> HttpResponse:
+    """One row of the wall for htmx; without it, the wall."""
+    session = access.session_or_404(request.user, id)
+    if not request.htmx:
+        return redirect("overview")
+    return render(request, "sessions/_row.html", {"row": wall.row(session)})
+
+
 @require_http_methods(["GET", "POST"])
 @login_required
 def new(request: SignedIn) -> HttpResponse:

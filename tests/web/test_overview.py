@@ -192,6 +192,16 @@ def test_htmx_gets_the_wall_alone(client: Client, ada: User) -> None:
     assert "<html" not in html
 
 
+def test_a_row_is_fetched_by_itself(client: Client, ada: User) -> None:
+    session = a_running(ada, 6_000, title="one")
+    html = client.get(f"/sessions/{session.pk}/row/", headers=HTMX).content.decode()
+    assert titles(html) == ["one"]
+    assert "<h1" not in html
+    assert client.get(f"/sessions/{session.pk}/row/")["Location"] == "/"
+    client.force_login(a_user("bob"))
+    assert client.get(f"/sessions/{session.pk}/row/", headers=HTMX).status_code == 404
+
+
 def test_the_number_of_queries_does_not_grow_with_the_sessions(
     client: Client, ada: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
