@@ -3,8 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Max
+from django.db.models import JSONField, Max, Window
+from django.db.models.functions import Lag
 from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 
 from hermesweb import acts
 from hermesweb.admin.profile_form import (
@@ -12,6 +15,7 @@ from hermesweb.admin.profile_form import (
     STAGE_ROWS,
     TOP,
     ProfileForm,
+    flat,
     group_fields,
     stage_fields,
 )
@@ -21,13 +25,28 @@ from hermesweb.models import Profile, ProfileVersion
 
 class VersionInline(ReadOnly, admin.TabularInline):
     model = ProfileVersion
-    fields = readonly_fields = ("number", "by", "at", "values")
+    fields = readonly_fields = ("number", "by", "at", "changed")
     ordering = ("-number",)
     extra = 0
     verbose_name_plural = "versions"
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Each with the values before it."""
+        lag = Lag("values", output_field=JSONField())
+        before = Window(lag, partition_by="profile", order_by="number")
+        return super().get_queryset(request).annotate(before=before)
+
+    @admin.display(description="changed")
+    def changed(self, version: Any) -> str:
+        if version.before is None:
+            return "the first"
+        old, new = flat(version.before), flat(version.values)
+        names = [name for name in (new | old) if new.get(name) != old.get(name)]
+        rows = ((name, old.get(name, "none"), new.get(name, "none")) for name in names)
+        return format_html_join(mark_safe("<br>"), "{}: {} → {}", rows)
 
 
 class ProfileAdmin(StaffAdmin):

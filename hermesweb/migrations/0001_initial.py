@@ -127,6 +127,7 @@ class Migration(migrations.Migration):
                 ('hash', models.CharField(max_length=64)),
             ],
             options={
+                'verbose_name_plural': 'audit entries',
                 'constraints': [models.UniqueConstraint(fields=('chain', 'place'), name='audit_chain')],
             },
         ),

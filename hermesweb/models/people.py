@@ -58,6 +58,7 @@ class AuditEntry(models.Model):
     hash = models.CharField(max_length=64)
 
     class Meta:
+        verbose_name_plural = "audit entries"
         constraints = [models.UniqueConstraint(fields=["chain", "place"], name="audit_chain")]
 
     def __str__(self) -> str:
