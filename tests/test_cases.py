@@ -12,15 +12,14 @@ TESTS = Path(__file__).parent / "cases"
 NOT_COVERED = {
     "append-after-a-torn-tail": "an export, and a reader of records of that form",
     "background-summary-too-late": "exclude: a person takes an exchange out meanwhile",
-    "clock-at-the-head-of-the-prompt": "the memory block and skills in the system message",
     "fetch-reaches-the-inside": "the web tools",
     "keys-in-the-record": "masking at the edges, and the export",
-    "memory-cap-without-its-header": "the memory block",
-    "memory-text-breaks-out": "the memory block",
     "stale-system-message-on-resume": "the memory block; the old rules shown beside the new ones",
 }
 # Tests that prove some of the statements; what of the others is missing.
 PARTLY = {
+    "clock-at-the-head-of-the-prompt": "rules and memory as reasons of a broken prefix",
+    "memory-text-breaks-out": "a page that names the session of each entry",
     "events-lost-while-offline": "the card and the curve in a browser: tests/js, tests/browser",
     "page-of-a-very-long-session": "search through the texts",
     "cancelled-compaction-leaves-state-busy": "the killed worker: tests/faults",

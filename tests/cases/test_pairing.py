@@ -37,7 +37,7 @@ def test_chained_compactions_keep_orphan(case: dict[str, Any]) -> None:
 
 
 async def test_open_call_at_the_tail(case: dict[str, Any]) -> None:
-    desk = Desk(case["messages"], profile(case), speaker("Done."))
+    desk = Desk(case["messages"], profile(case), speaker("Done."), summarizer=speaker("SUM"))
     desk.ask("", InstructionKind.COMPACT)
     await desk.turn(case["next_user_message"])
     sent = desk.sent[-1]
