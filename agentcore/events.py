@@ -27,12 +27,14 @@ from agentcore.snapshot import State
 __all__ = [
     "Blocked",
     "BreakReason",
+    "CheckpointSet",
     "CompactionEnded",
     "CompactionFailed",
     "CompactionStarted",
     "Event",
     "EventKind",
     "LimitReached",
+    "MemoryInjected",
     "MessageAdded",
     "OverBudget",
     "Recovered",
@@ -134,6 +136,19 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointSet:
+    """The tool result with this number is a checkpoint from its birth."""
+
+    kind: ClassVar[EventKind] = EventKind.CHECKPOINT_SET
+    number: int
+    turn: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"number": self.number, "set": True, "turn": self.turn}
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """`sizes` and `pressure` are of the list at the end of the turn, schemas included in the
     breakdown; `usage` is what the provider said of this turn's request, `estimate` what the
@@ -223,6 +238,23 @@ class SystemRebuilt:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryInjected:
+    """What a run was given of earlier sessions: each entry's id and score. `revision`: the change
+    of the list, where the system message stood there with another block."""
+
+    kind: ClassVar[EventKind] = EventKind.MEMORY_INJECTED
+    run: int
+    entries: tuple[tuple[int, float], ...]
+    revision: Revision | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        entries = [{"id": id, "score": round(score, 2)} for id, score in self.entries]
+        revision = self.revision.number if self.revision else None
+        return {"run": self.run, "revision": revision, "entries": entries}
+
+
+@dataclass(frozen=True, slots=True)
 class LimitReached:
     kind: ClassVar[EventKind] = EventKind.LIMIT_REACHED
     ceiling: str
@@ -252,10 +284,12 @@ Event: TypeAlias = (
     | MessageAdded
     | ToolStarted
     | ToolEnded
+    | CheckpointSet
     | TurnEnded
     | RequestRetried
     | Repaired
     | SystemRebuilt
+    | MemoryInjected
     | CompactionStarted
     | CompactionEnded
     | CompactionFailed

@@ -10,7 +10,12 @@ from enum import StrEnum
 
 import bm25s
 
+from agentcore.breakdown import SUMMARY_HEADER
+from agentcore.facts import Fact, FactKind
+from agentcore.ledger import Ledger
+from agentcore.ledger.wording import lines_of
 from agentcore.limits import Limits
+from agentcore.messages import Message, born
 from agentcore.sections import HEADINGS, MEMORY_END, Part, one_line
 
 REFERENCE = (
@@ -18,8 +23,22 @@ REFERENCE = (
     "instruction wins."
 )
 CUT = "…"
+LEFT = "Left by the session before this one. The user's present instruction wins."
 # A question may be a whole pasted file: the terms after these say nothing new.
 QUERY_CHARS = 4_000
+
+# How many facts of a kind a session leaves, the newest.
+DISTILLED = {
+    FactKind.GOAL: 1,
+    FactKind.CONSTRAINT: 5,
+    FactKind.PREFERENCE: 5,
+    FactKind.DECISION: 5,
+    FactKind.STATE: 2,
+}
+# A sentence with fewer terms can neither be found nor understood later.
+LEAST_TERMS = 3
+PATHS = 40
+HANDED_OVER = (FactKind.GOAL, FactKind.STATE, FactKind.DECISION, FactKind.CHANGED_PATH)
 
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _TERMS = re.compile(rf"([{_IDEOGRAPHS}]+)|[^\W_{_IDEOGRAPHS}]+")
@@ -112,3 +131,35 @@ def cut(text: str, limits: Limits) -> str:
     """At most `memory_entry_chars` characters; what is missing is marked."""
     most = limits.memory_entry_chars
     return text if not 0 < most < len(text) else text[: most - len(CUT)] + CUT
+
+
+def distill(ledger: Ledger, limits: Limits) -> list[Entry]:
+    """What a session leaves for later ones, without a model: goal, rules, decisions, state, and
+    the files it changed as one entry; each with the messages that say it."""
+    told = ledger.by_kind() | {FactKind.GOAL: (ledger.goal,) if ledger.goal else ()}
+    entries = [
+        Entry(EntryKind(kind.value), cut(fact.text, limits), (fact.number,))
+        for kind, most in DISTILLED.items()
+        for fact in told[kind][-most:]
+        if sum(1 for _ in terms(fact.text)) >= LEAST_TERMS
+    ]
+    return [*entries, *_changed(told[FactKind.CHANGED_PATH][-PATHS:], limits)]
+
+
+def hand_over(ledger: Ledger, max_chars: int) -> Message | None:
+    """A summary of what a session leaves to its successor; None where it leaves nothing."""
+    told = ledger.by_kind()
+    lines = lines_of({kind: told[kind] for kind in HANDED_OVER}, max_chars)
+    if not lines:
+        return None
+    return born({"role": "system", "content": "\n".join([SUMMARY_HEADER, LEFT, *lines])})
+
+
+def _changed(paths: Sequence[Fact], limits: Limits) -> list[Entry]:
+    """As many of the paths as one entry holds, the newest first."""
+    if not paths:
+        return []
+    newest = paths[::-1]
+    text = cut(", ".join(fact.key for fact in newest), limits)
+    numbers = tuple(sorted({fact.number for fact in newest}))
+    return [Entry(EntryKind.CHANGED_PATH, text, numbers)]

@@ -1,12 +1,25 @@
 from __future__ import annotations
 
 import pytest
+from histories import answer, calls, result, user
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentcore.ledger import Ledger, facts_of
 from agentcore.limits import Limits
-from agentcore.memory import REFERENCE, Entry, EntryKind, Hit, MemoryIndex, block, terms
+from agentcore.memory import (
+    REFERENCE,
+    Entry,
+    EntryKind,
+    Hit,
+    MemoryIndex,
+    block,
+    distill,
+    hand_over,
+    terms,
+)
 from agentcore.sections import HEADINGS, MEMORY_END, Part
+from agentcore.snapshot import Snapshot
 
 LIMITS = Limits()
 START = HEADINGS[Part.MEMORY]
@@ -116,3 +129,56 @@ def test_whatever_an_entry_says_the_block_keeps_its_form(texts: list[str]) -> No
     assert len(lines) == len(taken) + 3
     assert all(line.startswith("- [fact] ") for line in lines[2:-1])
     assert text.lower().count(START.lower()) == text.lower().count(MEMORY_END.lower()) == 1
+
+
+def write(call_id: str, path: str) -> dict[str, object]:
+    value = calls(call_id, name="write_file")
+    value["tool_calls"][0]["function"]["arguments"] = f'{{"path": "{path}", "content": "x"}}'
+    return value
+
+
+def ledger() -> Ledger:
+    return Ledger.of(
+        Snapshot.of(
+            [
+                user("Fix the parser of the config file. You must never touch the tests folder."),
+                write("c1", "src/parser.py"),
+                result("c1"),
+                write("c2", "src/配置.py"),
+                result("c2"),
+                answer(
+                    "I chose a hand-written parser because the library is too slow.\n"
+                    "The parser is fixed and all 40 tests pass."
+                ),
+            ]
+        ).messages
+    )
+
+
+def test_a_session_leaves_goal_rules_decisions_state_and_its_changed_files() -> None:
+    left = distill(ledger(), LIMITS)
+    by_kind = {entry.kind: entry for entry in left}
+    assert "Fix the parser" in by_kind[EntryKind.GOAL].text
+    assert "never touch the tests" in by_kind[EntryKind.CONSTRAINT].text
+    assert "hand-written parser" in by_kind[EntryKind.DECISION].text
+    paths = by_kind[EntryKind.CHANGED_PATH]
+    assert (paths.text, paths.numbers) == ("src/配置.py, src/parser.py", (2, 4))
+    assert by_kind[EntryKind.GOAL].numbers == (1,)
+    assert all(len(entry.text) <= 400 and entry.numbers for entry in left)
+
+
+def test_what_says_too_little_or_too_much_is_left_out_or_cut() -> None:
+    assert distill(Ledger.of(Snapshot.of([user("go"), answer("ok")]).messages), LIMITS) == []
+    long = Ledger.of(Snapshot.of([user("fix the parser " + "字" * 900)]).messages)
+    (goal,) = distill(long, Limits(memory_entry_chars=50))
+    assert len(goal.text) == 50 and goal.text.endswith("…")
+
+
+def test_a_successor_is_told_goal_decisions_files_and_state_as_a_summary() -> None:
+    message = hand_over(ledger(), 2_500)
+    assert message is not None and message.is_summary
+    for told in ("Fix the parser", "hand-written parser", "src/parser.py"):
+        assert told in message.text
+    assert {fact.key for fact in facts_of(message)} >= {"src/parser.py", "src/配置.py"}
+    assert len(message.text) < 2_700
+    assert hand_over(Ledger(), 2_500) is None
