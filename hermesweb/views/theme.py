@@ -14,7 +14,14 @@ def theme(request: HttpRequest) -> HttpResponse:
     if choice not in THEMES:
         return HttpResponseBadRequest(f"Unknown theme {choice!r}: use {', '.join(THEMES)}.")
     response = HttpResponse(status=204) if "HX-Request" in request.headers else _back(request)
-    response.set_cookie("theme", choice, max_age=ONE_YEAR, samesite="Lax", httponly=True)
+    response.set_cookie(
+        "theme",
+        choice,
+        max_age=ONE_YEAR,
+        secure=request.is_secure(),
+        httponly=True,
+        samesite="Lax",
+    )
     return response
 
 

@@ -3,7 +3,7 @@
 // `data` is the id of a json_script that holds an array of rows (turns.js says what a row is);
 // `threshold` is the fraction of the limit at which the next compaction starts, `name` its stage.
 // Hears session:turn_ended and session:compaction_ended; hears "key" from the key bar
-// (ArrowLeft ArrowRight Home End c C f); dispatches turn:selected {turn} (bubbling).
+// (ArrowLeft ArrowRight Home End c C f) and turn:selected {turn} from the chart.
 
 import { onThemeChange, palette } from "./palette.js";
 import { binned, ceiling, kilobytes, quantity, rowOf, stack, withRow } from "./turns.js";
@@ -59,6 +59,7 @@ class TurnStrip extends HTMLElement {
     const options = { signal };
     document.addEventListener("session:turn_ended", (event) => this.#add(event.detail.data), options);
     document.addEventListener("session:compaction_ended", (event) => this.#cut(event.detail.data), options);
+    document.addEventListener("turn:selected", (event) => this.#show(event.detail.turn), options);
     this.addEventListener("key", (event) => this.#press(event.detail), options);
     this.#canvas.addEventListener("click", (event) => this.#point(event.offsetX), options);
     this.#behind.addEventListener("click", () => this.#follow(), options);
@@ -98,6 +99,10 @@ class TurnStrip extends HTMLElement {
     if (column) this.#select(column.row.to);
   }
 
+  #show(turn) {
+    this.#select(this.#rows.findLastIndex((row) => row.turn <= turn));
+  }
+
   #follow() {
     this.#select(this.#rows.length - 1);
   }
@@ -107,7 +112,6 @@ class TurnStrip extends HTMLElement {
     this.#current = place;
     this.#following = place === this.#rows.length - 1;
     this.#draw();
-    this.dispatchEvent(new CustomEvent("turn:selected", { bubbles: true, detail: { turn: this.turn } }));
   }
 
   #repaint() {

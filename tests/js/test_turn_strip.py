@@ -126,6 +126,15 @@ def test_looking_back_stays_where_it_is_and_counts_what_came(show: Show) -> None
     assert turn(page) == 4
 
 
+def test_a_turn_chosen_in_the_chart_is_told_by_the_strip(show: Show) -> None:
+    page = show(strip([a_turn(number, 1_000 * number) for number in range(1, 10)]), "turn-strip")
+    page.evaluate(
+        "document.body.dispatchEvent("
+        "new CustomEvent('turn:selected', { bubbles: true, detail: { turn: 4 } }))"
+    )
+    expect(page.locator(".readout")).to_contain_text("Turn 4")
+
+
 def test_a_click_chooses_the_turn_under_it(show: Show) -> None:
     page = show(strip([a_turn(number, 50_000) for number in range(1, 201)]), "turn-strip")
     box = page.locator("canvas").bounding_box()

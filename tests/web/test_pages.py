@@ -45,5 +45,19 @@ def test_a_missing_page_answers_in_the_frame_of_all_pages(client: Client) -> Non
     assert "You are signed in as ada" in response.content.decode()
 
 
+def test_a_form_without_its_token_is_told_to_be_sent_again() -> None:
+    client = Client(enforce_csrf_checks=True)
+    response = client.post("/theme/", {"theme": "dark"})
+    assert response.status_code == 403
+    assert "reload the page and send it again" in response.content.decode()
+
+
+def test_what_is_too_large_is_told_its_bound(client: Client) -> None:
+    client.force_login(User.objects.create_user("ada"))
+    response = client.post("/sessions/new/", {"instruction": "x" * 3_000_000})
+    assert response.status_code == 400
+    assert "at most 1 MB" in response.content.decode()
+
+
 def test_the_page_of_a_failure_needs_nothing_that_may_have_failed() -> None:
     assert "doctor" in render_to_string("500.html")
