@@ -31,14 +31,21 @@ class SignInLink(models.Model):
 
 
 class MemoryEntry(models.Model):
+    """What later sessions of the owner in the workspace may be reminded of. `source_numbers` are
+    the messages that say it; `edited`: a person wrote or changed it, so no session replaces it."""
+
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memories")
     workspace = models.TextField(blank=True)
     kind = models.CharField(max_length=24)
-    text = models.CharField(max_length=400)
+    text = models.TextField()
     source = models.ForeignKey(AgentSession, models.SET_NULL, null=True, related_name="memories")
     source_numbers = models.JSONField(default=list)
     uses = models.PositiveIntegerField(default=0)
+    edited = models.BooleanField(default=False)
     at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["owner", "workspace"], name="memory_scope")]
 
     def __str__(self) -> str:
         return self.text

@@ -118,6 +118,8 @@ class AgentSession(Gauge):
     compactions = models.PositiveIntegerField(default=0)
     compaction_number = models.PositiveIntegerField(default=0)
     pinned_bytes = models.PositiveBigIntegerField(default=0)
+    # The last message whose facts were looked at for memory.
+    distilled_to = models.PositiveIntegerField(default=0)
 
     holder = models.CharField(max_length=60, blank=True)
     lease_ends = models.DateTimeField(null=True, db_index=True)
