@@ -14,7 +14,6 @@ NOT_COVERED = {
     "background-summary-too-late": "exclude: a person takes an exchange out meanwhile",
     "fetch-reaches-the-inside": "the web tools",
     "keys-in-the-record": "masking at the edges, and the export",
-    "stale-system-message-on-resume": "the memory block; the old rules shown beside the new ones",
 }
 # Tests that prove some of the statements; what of the others is missing.
 PARTLY = {
@@ -25,6 +24,7 @@ PARTLY = {
     "cancelled-compaction-leaves-state-busy": "the killed worker: tests/faults",
     "capped-output-original-lost": "tools whose result holds pictures",
     "path-leaves-the-workspace": "names of uploads: tests/web",
+    "stale-system-message-on-resume": "the memory block in a session that runs here",
 }
 
 

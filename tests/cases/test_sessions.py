@@ -106,18 +106,49 @@ def test_page_of_a_very_long_session(case: dict[str, Any]) -> None:
     assert len(whole["wire"].encode()) == largest.bytes
 
 
+async def test_stale_system_message_on_resume(
+    case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel([{"role": "assistant", "content": "Gladly."}])
+    monkeypatch.setattr(endpoints, "chat_model", lambda session: model)
+    owner, session = await _recorded(case["stored"])
+    stored = [row.text async for row in session.messages.order_by("number")]
+    await _post(owner, f"sessions/{session.pk}/instructions", {"text": "go on"})
+    await runner.run(session.pk)
+    sent = model.requests[0].messages
+    rules = "You are a careful software agent."
+    assert sent[0].text.startswith(rules)
+    assert [message.wire for message in sent[1:-1]] == stored[1:]
+    got = await _get(owner, f"sessions/{session.pk}/diff?from=0&to=1")
+    rebuilt = next(row for row in got["rows"] if row.get("fate") == "rebuilt")
+    old, new = [await _wire(owner, session, rebuilt[name]) for name in ("number", "replaced_by")]
+    assert "old rules" in old and rules in new
+    _, untouched = await _recorded(case["stored"], kind="imported")
+    assert "old rules" in await _wire(owner, untouched, 1)
+
+
 @database_sync_to_async
-def _recorded(messages: list[dict[str, Any]]) -> tuple[User, AgentSession]:
-    owner = a_user()
+def _recorded(messages: list[dict[str, Any]], kind: str = "run") -> tuple[User, AgentSession]:
+    owner = User.objects.filter(username="ada").first() or a_user()
     said_before = [said(at, one["content"], one["role"]) for at, one in enumerate(messages, 1)]
-    session = a_talk_of(owner, *said_before, status="idle")
-    AgentSession.objects.update(status="idle", profile_version=session.profile.versions.get())
+    session = a_talk_of(owner, *said_before, kind=kind)
+    AgentSession.objects.filter(pk=session.pk).update(status="idle")
     return owner, session
 
 
 @database_sync_to_async
-def _post(user: User, path: str) -> Any:
-    return Caller(user).post(path)
+def _post(user: User, path: str, body: Any = None) -> Any:
+    return Caller(user).post(path, body)
+
+
+async def _wire(user: User, session: AgentSession, number: int) -> str:
+    got = await _get(user, f"sessions/{session.pk}/messages/{number}")
+    return str(got["wire"])
+
+
+@database_sync_to_async
+def _get(user: User, path: str) -> Any:
+    return Caller(user).get(path).json()
 
 
 def _texts(session: AgentSession) -> list[str]:
