@@ -53,9 +53,11 @@ class MessageChoice(forms.Form):
 
 
 class DiffChoice(forms.Form):
-    """`fate`: only rows of this fate or origin; `start`: the first row; `open`: nothing folded."""
+    """`fate`: only rows of this fate or origin; `note`: only those that this summary or
+    note stands for; `start`: the first row; `open`: nothing folded."""
 
     fate = forms.ChoiceField(choices=[(one, one) for one in (*Fate, *Origin)], required=False)
+    note = forms.IntegerField(min_value=1, max_value=10**9, required=False)
     start = forms.IntegerField(min_value=0, max_value=10**9, required=False)
     open = forms.BooleanField(required=False)
 

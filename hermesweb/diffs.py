@@ -34,6 +34,11 @@ class Cell:
         parts = self.message.categories
         return max(parts, key=parts.get, default="user")
 
+    @property
+    def stands_for(self) -> int:
+        """How many messages it was made from."""
+        return sum(last - first + 1 for first, last in self.message.stands_for)
+
 
 @dataclass(frozen=True, slots=True)
 class Fold:
@@ -116,17 +121,21 @@ def shown(
     rows: Sequence[diff.Row],
     *,
     fate: str = "",
+    note: int | None = None,
     start: int = 0,
     unfolded: bool = False,
 ) -> Shown:
     """A page of constant size; messages are loaded for what it shows alone."""
+    heirs = _heirs(session, rows)
     placed = [
         (place, row)
         for place, row in enumerate(rows)
-        if place >= start and (not fate or row.name == fate)
+        if place >= start
+        and (not fate or row.name == fate)
+        and (not note or note in (row.number, heirs.get(row.number)))
     ]
     limit = OPEN_ROWS if unfolded else len(placed)
-    runs = _runs(placed[:limit], _heirs(session, rows))
+    runs = _runs(placed[:limit], heirs)
     page = runs[:BANDS]
     places = [place for run in page for place, _ in (*run.rows, *run.added)]
     following = [place for place, _ in placed if places and place > max(places)]

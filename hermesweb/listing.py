@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate
@@ -68,14 +68,16 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class Line:
     """`bar` in percent of the largest row of the page; `share` of the list, None for what left it;
-    `fate` of the last life that ended, empty while one is open; `cut_before` stands above it."""
+    `born` in that turn or after it, of the session's `turns`; `fate` of the last life that ended,
+    empty while one is open; `cut_before` stands above it."""
 
     message: StoredMessage
     key: tuple[int, int]
     category: str
     bar: float
     share: float | None
-    age: int
+    turns: int
+    born: int
     fresh: bool = False
     fate: str = ""
     cut_before: Compaction | None = None
@@ -83,6 +85,11 @@ class Line:
     @property
     def alive(self) -> bool:
         return not self.fate
+
+    @property
+    def age(self) -> int:
+        """In turns."""
+        return max(self.turns - self.born, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +178,12 @@ def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
 
 
 def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
-    return messages.defer("wire")
+    """Without bodies, with the turn before those that were born outside one."""
+    earlier = StoredMessage.objects.filter(
+        session=OuterRef("session"), number__lt=OuterRef("number"), turn__gt=0
+    )
+    turn_before = earlier.order_by("-number").values("turn")[:1]
+    return messages.defer("wire").annotate(turn_before=Subquery(turn_before))
 
 
 def _window(
@@ -201,7 +213,7 @@ def _beyond(field: str, key: tuple[int, int], sign: str) -> Q:
 
 def _lines(session: AgentSession, rows: Sequence[Any], choice: Choice) -> list[Line]:
     largest = max((row.bytes for row in rows), default=0)
-    lines = [_line(session, choice, row, row.place, largest) for row in rows]
+    lines = [_line(session, choice, row, largest) for row in rows]
     if choice.view is View.MODEL:
         return lines
     lines = _with_fates(session, lines)
@@ -209,17 +221,16 @@ def _lines(session: AgentSession, rows: Sequence[Any], choice: Choice) -> list[L
     return _with_cuts(session, lines) if whole else lines
 
 
-def _line(
-    session: AgentSession, choice: Choice, message: StoredMessage, place: int, largest: int
-) -> Line:
+def _line(session: AgentSession, choice: Choice, message: Any, largest: int) -> Line:
     by_size = choice.order is Order.LARGEST
     return Line(
         message=message,
-        key=(message.bytes if by_size else place, message.number),
+        key=(message.bytes if by_size else message.place, message.number),
         category=max(message.categories, key=message.categories.get, default="user"),
         bar=100.0 * message.bytes / largest if largest else 0.0,
         share=message.bytes / session.bytes if session.bytes else None,
-        age=max(session.turns - message.turn, 0),
+        turns=session.turns,
+        born=message.turn or message.turn_before or 0,
         fresh=choice.seen is not None and message.number > choice.seen,
     )
 

@@ -38,7 +38,7 @@ def answer(
         if said:
             messages.success(request, said)
         return redirect("session", session.pk)
-    response = render(request, "session/_live.html", live_context(session))
+    response = render(request, "session/_done.html", live_context(session))
     response.write(parts())
     return response
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 
 from django.contrib.auth.decorators import login_required
@@ -9,7 +9,6 @@ from django.http import (
     HttpResponse,
     HttpResponseBadRequest,
     JsonResponse,
-    StreamingHttpResponse,
 )
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -74,14 +73,19 @@ def turns_json(request: SignedIn, id: str) -> JsonResponse:
 
 @require_GET
 @login_required
-def turns_csv(request: SignedIn, id: str) -> StreamingHttpResponse:
+def turns_csv(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
     name = f"turns-{session.pk}.csv"
-    return StreamingHttpResponse(
-        _csv(turn_facts(turn) for turn in _turns(session)),
+    response = HttpResponse(
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+    writer = csv.writer(response)
+    for place, row in enumerate(map(turn_facts, _turns(session))):
+        if place == 0:
+            writer.writerow(row)
+        writer.writerow(map(_cell, row.values()))
+    return response
 
 
 @require_POST
@@ -157,21 +161,6 @@ def _prompt(turn: StoredTurn) -> int | None:
     return Usage(**turn.usage).prompt if turn.usage else None
 
 
-def _csv(rows: Iterable[dict[str, object]]) -> Iterator[str]:
-    writer = csv.writer(_Echo())
-    for place, row in enumerate(rows):
-        if place == 0:
-            yield writer.writerow(row)
-        yield writer.writerow([_cell(value) for value in row.values()])
-
-
 def _cell(value: object) -> object:
     """Text that a spreadsheet would take for a formula is marked as text."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
-
-
-class _Echo:
-    """A file that hands back what is written: csv then yields a line at a time."""
-
-    def write(self, line: str) -> str:
-        return line

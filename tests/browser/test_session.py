@@ -127,18 +127,21 @@ def test_the_pages_are_worked_by_keyboard(watched: Any) -> None:
     page.wait_for_url(f"**/sessions/{session}/compactions/*/")
 
 
-def test_a_refusal_is_a_note_with_its_reason(watched: Any) -> None:
-    start(watched)
+def test_a_refusal_is_a_note_until_an_act_succeeds(watched: Any) -> None:
+    session = start(watched)
     page = watched.page
     expect(page.locator("#head .status")).to_contain_text("idle", timeout=60_000)
-    page.route("**/compactions", lambda route: route.fulfill(
-        status=409,
-        headers={"HX-Retarget": "#notice", "HX-Reswap": "innerHTML"},
-        body='<div class="note note--bad" role="alert"><p>compaction 1 is queued already</p></div>',
-    ))  # fmt: skip
-    page.get_by_role("button", name="Compact now").click()
-    expect(page.get_by_role("alert")).to_contain_text("queued already")
-    watched.told.clear()
+    page.evaluate(
+        "(path) => document.querySelector('.pin').setAttribute('hx-post', path)",
+        f"/sessions/{session}/stop",
+    )
+    page.locator(".pin").first.click()
+    expect(page.get_by_role("alert")).to_contain_text("nothing runs here")
+    page.locator(".pin").nth(1).click()
+    expect(page.locator(".pin[aria-pressed=true]")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    # The browser itself logs each answer of 400 and more.
+    assert len(watched.told) == 1 and "409" in watched.told.pop()
 
 
 def test_the_pages_work_without_a_script(watched: Any, browser: Any) -> None:

@@ -135,8 +135,16 @@ def test_what_a_pin_spared_is_told_as_pinned_and_the_rest_names_its_note(
         ("kept", [7, 8, 9, "+2", 12], [7, 8, 9, "+2", 12]),
     ]
     assert "in message 13" in html_of(client, url(session))
-    compacted(session, start=1, stop=2)
-    assert "stands for" in words_of(html_of(client, url(session)))
+    only = html_of(client, url(session, "1/?note=13"), htmx=True)
+    assert set(re.findall(r'data-number="(\d+)"', only)) == {"13", "5", "6"}
+
+
+def test_a_note_says_how_many_it_stands_for_and_opens_them(client: Client, ada: User) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    assert "for 4" in words_of(html_of(client, url(session)))
+    only = words_of(html_of(client, url(session, "1/?note=13"), htmx=True))
+    assert "All rows" in only and "kept 8" in only
 
 
 def test_a_pin_set_later_does_not_change_what_was(ada: User) -> None:

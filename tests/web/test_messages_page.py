@@ -270,6 +270,13 @@ def test_a_message_that_is_not_there_is_not_found(client: Client, ada: User, res
     assert client.post(url(session, f"{rest}pin")).status_code == 404
 
 
+def test_what_was_said_between_turns_is_as_old_as_the_turn_before_it(ada: User) -> None:
+    session = a_talk(ada, 8)
+    session.messages.filter(number=7).update(turn=0)
+    ages = {line.message.number: line.age for line in page(session, Choice()).lines}
+    assert (ages[2], ages[3], ages[7], ages[8]) == (3, 2, 1, 0)
+
+
 def test_an_empty_list_follows_from_the_beginning(client: Client, ada: User) -> None:
     html = html_of(client, url(a_session(ada)), htmx=True)
     assert "No message yet" in html and "session:message_added" in html
