@@ -26,7 +26,7 @@ from agentcore.halt import Halt, Halted
 from agentcore.llm.base import ChatModel
 from agentcore.messages import born
 from agentcore.options import Automatic
-from agentcore.pressure import Pressure, TokenCounter, window_of
+from agentcore.pressure import Pressure, TokenCounter
 from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Toolbox
@@ -62,7 +62,7 @@ class Headroom:
 
     def pressure(self, profile: Profile, snapshot: Snapshot | None = None) -> Pressure:
         """Of the next request, were it sent now; of another list where one is given."""
-        window = window_of(self._model.name, profile.window)
+        window = profile.window_for(self._model.name)
         return self._counter.pressure(
             snapshot.sizes if snapshot else self._context.sizes,
             self._toolbox.sizes,

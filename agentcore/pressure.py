@@ -133,12 +133,12 @@ class TokenCounter:
         return Pressure(used, budget.limit, budget.unit, self.count(request), window, reserve)
 
 
-def window_of(model: str, profile_window: int | None = None) -> Window:
-    """The profile's window, else the model table's, else an assumed one."""
-    if profile_window:
-        return Window(profile_window, WindowSource.PROFILE)
+def window_of(model: str, given: int | None = None, assumed: int = ASSUMED_WINDOW) -> Window:
+    """The window that a profile gives, else the model table's, else the assumed one."""
+    if given:
+        return Window(given, WindowSource.PROFILE)
     name = model.rsplit("/", 1)[-1].lower()
     matches = [prefix for prefix in MODEL_WINDOWS if name.startswith(prefix)]
     if matches:
         return Window(MODEL_WINDOWS[max(matches, key=len)], WindowSource.MODEL_TABLE)
-    return Window(ASSUMED_WINDOW, WindowSource.ASSUMED)
+    return Window(assumed, WindowSource.ASSUMED)

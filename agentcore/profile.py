@@ -26,7 +26,7 @@ from agentcore.options import (
     member,
     whole,
 )
-from agentcore.pressure import Budget, Unit, Window
+from agentcore.pressure import ASSUMED_WINDOW, Budget, Unit, Window, window_of
 
 RESULT_SHARE, BYTES_A_TOKEN = 0.05, 4
 RESERVE_TOKENS, RESERVE_SHARE = 20_000, 0.05
@@ -55,19 +55,22 @@ _LISTS: Mapping[str, type[StrEnum]] = {
 @dataclass(frozen=True, slots=True)
 class Profile:
     """`budget` in `unit`, or None: the window is the limit. `window` in tokens, or None: from the
-    model. `reserve` in tokens, or None: 20,000, at most 5% of the window. `target` and `min_gain`
-    are fractions of the limit."""
+    model, else `assumed_window`. `reserve` in tokens, or None: 20,000, at most 5% of the window.
+    `target` and `min_gain` are fractions of the limit; `pins_first_user`: the first user message is
+    pinned by rule."""
 
     stages: tuple[Stage, ...]
     thresholds: Thresholds = field(default_factory=Thresholds)
     budget: int | None = None
     unit: Unit = Unit.TOKENS
     window: int | None = None
+    assumed_window: int = ASSUMED_WINDOW
     reserve: int | None = None
     counts_schemas: bool = True
     target: float = 0.60
     min_gain: float = 0.02
     automatic: Automatic = Automatic.ON
+    pins_first_user: bool = False
     limits: Limits = field(default_factory=Limits)
     result_share: bool = True
     summary: SummaryOptions = field(default_factory=SummaryOptions)
@@ -109,6 +112,10 @@ class Profile:
             return stage.at
         return float(getattr(self.thresholds, stage.strategy, DEFAULT_AT))
 
+    def window_for(self, model: str) -> Window:
+        """The profile's own window, else the model table's, else the assumed one."""
+        return window_of(model, self.window, self.assumed_window)
+
     def budget_for(self, window: Window) -> Budget:
         if self.budget is None:
             return Budget(window.tokens, Unit.TOKENS)
@@ -147,7 +154,7 @@ class Profile:
 
 
 def _check(profile: Profile) -> None:
-    for name, least in (("budget", 1), ("window", 1), ("reserve", 0)):
+    for name, least in (("budget", 1), ("window", 1), ("assumed_window", 1), ("reserve", 0)):
         value = getattr(profile, name)
         if value is not None:
             whole(value, name, least)

@@ -46,8 +46,8 @@ def window_for(name: str, profile: Profile) -> Window:
     """The profile's window, else what an admin gave the endpoint, else the model table's."""
     endpoint = ModelEndpoint.objects.filter(name=name).first()
     if endpoint is None:
-        return window_of(name, profile.window)
-    return window_of(endpoint.model, profile.window or endpoint.window)
+        return profile.window_for(name)
+    return window_of(endpoint.model, profile.window or endpoint.window, profile.assumed_window)
 
 
 def chat_model(session: AgentSession) -> ChatModel:

@@ -13,7 +13,7 @@ from agentcore.breakdown import NOTHING, Sizes, measure_schemas, total
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.compaction.result import CompactionState, Trigger
 from agentcore.events import EventKind
-from agentcore.pressure import Pressure, TokenCounter, TokenSource, window_of
+from agentcore.pressure import Pressure, TokenCounter, TokenSource
 from agentcore.snapshot import PLACES_A_NUMBER
 from agentcore.transcripts import ChangeKind, RecordedRevision, RecordedTurn, Recording
 from agentcore.transcripts.report import provider_tokens
@@ -149,7 +149,7 @@ class Tape:
 
     def _pressure(self, sizes: Sizes, schemas: Sizes) -> Pressure:
         profile = self._session.profile_version.value
-        window = window_of(self._recording.model, profile.window)
+        window = profile.window_for(self._recording.model)
         return TokenCounter().pressure(
             sizes,
             schemas,

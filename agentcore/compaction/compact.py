@@ -14,7 +14,7 @@ from agentcore.compaction.result import CompactionResult, Failure, SummaryFailed
 from agentcore.compaction.summarizer import SummaryRequest, accept
 from agentcore.errors import ModelError, PlanError
 from agentcore.messages import MessageLike
-from agentcore.pressure import TokenCounter, window_of
+from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot
 
@@ -49,7 +49,7 @@ def compact(
 
 def pressure_of(profile: Profile) -> PressureOf:
     """Measure a list by the profile alone, tokens by script."""
-    window = window_of("", profile.window)
+    window = profile.window_for("")
     counter = TokenCounter()
     return lambda snapshot: counter.pressure(
         snapshot.sizes,

@@ -17,6 +17,7 @@ from agentcore.compaction import (
     mask,
     micro,
     partial,
+    share,
     snip,
 )
 from agentcore.compaction.draft import Draft
@@ -49,6 +50,7 @@ STRATEGIES: Mapping[str, CompactionStrategy] = {
     last_resort.NAME: last_resort.LastResort(),
     mask.NAME: mask.Mask(),
     elastic.NAME: elastic.Elastic(),
+    share.NAME: share.Share(),
     fair_share.NAME: fair_share.FairShare(),
 }
 # By hand the list is taken down to its target, and at least to this share of what it is.
@@ -105,7 +107,7 @@ class _Run:
         self._profile = profile
         self._pressure_of = pressure_of
         self._trigger = trigger
-        self._pins = pins
+        self._pins = pins | _pinned_by_rule(snapshot, profile)
         self._draft = Draft(snapshot)
         self.pressure = pressure_of(snapshot)
         self._target = profile.target * self.pressure.limit
@@ -208,6 +210,11 @@ class _Run:
 
     def _empty(self) -> CompactionPlan:
         return CompactionPlan(self._before.state, (), ())
+
+
+def _pinned_by_rule(snapshot: Snapshot, profile: Profile) -> frozenset[int]:
+    first = (message.number for message in snapshot.messages if message.is_instruction)
+    return frozenset([next(first, 0)]) if profile.pins_first_user else frozenset()
 
 
 def _judged(answer: Answer, plan: CompactionPlan) -> Answer:

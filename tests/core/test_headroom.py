@@ -24,10 +24,14 @@ from agentcore.events import (
 from agentcore.invariants import legal
 from agentcore.llm.scripted import Line, ScriptedModel
 from agentcore.messages import Message
+from agentcore.options import Stage as ProfileStage
 from agentcore.options import SummaryFailure, SummaryOptions
+from agentcore.pressure import Unit
 from agentcore.snapshot import Snapshot
 
-SMALL = PRESETS["balanced"].replace(budget=8_000, unit="bytes")
+SMALL = Profile(
+    stages=(ProfileStage("keep_recent", keep=10, to_target=True),), budget=8_000, unit=Unit.BYTES
+)
 FULL = exchange(8)
 
 

@@ -19,6 +19,11 @@ def keeping(keep: int, **changes: Any) -> Profile:
     return NANO.replace(stages=(Stage("keep_recent", at=1.0, above=True, keep=keep),), **changes)
 
 
+def to_target(budget: int) -> Profile:
+    stage = Stage("keep_recent", at=0.8, keep=10, to_target=True)
+    return PRESETS["balanced"].replace(stages=(stage,), budget=budget, unit="bytes")
+
+
 def numbers(result: CompactionResult) -> list[int]:
     return [message.number for message in result.after.messages]
 
@@ -107,15 +112,15 @@ def test_a_note_larger_than_what_it_stands_for_is_refused() -> None:
     assert (done.changed, done.reason) == (False, Failure.DID_NOT_SHRINK)
 
 
-def test_balanced_goes_on_into_the_tail_until_its_target() -> None:
-    profile = PRESETS["balanced"].replace(budget=60_000, unit="bytes")
+def test_to_target_it_goes_on_into_the_tail_until_its_target() -> None:
+    profile = to_target(60_000)
     done = compact(exchange(20, 9_000), profile)
     assert done.after.sizes.bytes <= 36_000
     assert done.after.messages[-1].wire == done.before.messages[-1].wire
 
 
-def test_balanced_keeps_the_newest_group_whatever_its_size() -> None:
-    profile = PRESETS["balanced"].replace(budget=60_000, unit="bytes")
+def test_to_target_it_keeps_the_newest_group_whatever_its_size() -> None:
+    profile = to_target(60_000)
     values = exchange(10, 9_000) + group(99, ["y" * 50_000])
     done = compact(values, profile)
     assert numbers(done)[-2:] == [23, 24]
@@ -199,7 +204,7 @@ def test_every_rule_holds_on_any_legal_list(
 ) -> None:
     pinned = data.draw(st.frozensets(st.integers(0, len(values) - 1), max_size=3))
     target = data.draw(st.booleans())
-    profile = keeping(keep) if not target else PRESETS["balanced"].replace(budget=500, unit="bytes")
+    profile = to_target(500) if target else keeping(keep)
     summarize = data.draw(st.sampled_from([None, lambda text, max_words: "so far"]))
     done = compact(values, profile, pinned, force=True, summarize=summarize)
     pins = frozenset(done.before.messages[index].number for index in pinned)
