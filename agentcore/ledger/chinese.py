@@ -1,4 +1,4 @@
-"""The words that Chinese facts are known by; found anywhere, since no space stands between words."""
+"""The words that Chinese facts are known by; found anywhere: no space stands between words."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ ACKNOWLEDGEMENTS = (
 
 # Words that name nothing by themselves, and single characters.
 STOP_WORDS = ("使用", "因为", "所以", "进行", "需要", "一个")
-STOP = frozenset("的了是在和与或把被将让给对为以及也都就还又很更最请要会能可我你他她它们这那有个到从用内里上下")
+STOP = frozenset(
+    "的了是在和与或把被将让给对为以及也都就还又很更最请要会能可我你他她它们这那有个到从用内里上下"
+)
 UNITS = (
     *("毫秒", "秒钟", "秒", "分钟", "小时", "天", "周", "个月", "年", "元", "块", "万", "亿"),
     *("个字", "字", "词", "行", "条", "次", "个", "人", "页", "美元", "倍", "号", "度"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from agentcore.facts import FactKind
 from agentcore.ledger import chinese, english
@@ -14,14 +15,19 @@ REACH = 300
 FENCE = "```"
 TODO = "[ ]"
 
-# `500`, `$1,847.20`, `v1.2.3`, `INC-4471`, `eu-north-7`, `#42`; every repeat is bounded.
-VALUE = r"[$€£¥#]?[a-z_\-]{0,20}+[0-9][a-z0-9_.:/%+,\-]{0,60}"
-BOUNDARY = re.compile(r"\n|[.!?;](?=\s|$)|[。！？；]")
+BOUNDARY = re.compile(r"[\n.!?;。！？；](?:(?<=[\n。！？；])|(?=\s|$))")
+# `500`, `$1,847.20`, `v1.2.3`, `INC-4471`, `eu-north-7`, `#42`: from the first digit on, and what
+# may stand in front of it.
+_VALUE = re.compile(r"[0-9][a-z0-9_.:/%+,\-]{0,60}")
+_BEFORE_VALUE = frozenset("abcdefghijklmnopqrstuvwxyz_-")
+_SIGNS = frozenset("$€£¥#")
+BEFORE_CHARS = 20
+# What an English word may stand behind.
+_BREAK = r"[\s!-/:-@\[-^`{-~，。、；：（“]"
 
 
-@dataclass(slots=True)
-class Cue:
-    """`start` and `stop` are places in the text."""
+class Cue(NamedTuple):
+    """`start` and `stop` are places in the text; without a `word` it is a value."""
 
     start: int
     stop: int
@@ -29,15 +35,14 @@ class Cue:
     kind: FactKind | None
 
 
-@dataclass(slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence that holds a cue or a value. `low` is the whole text in lower case."""
 
     low: str
     start: int
     stop: int
-    cues: list[Cue] = field(default_factory=list)
-    values: list[tuple[int, int]] = field(default_factory=list)
+    cues: list[Cue]
+    values: list[tuple[int, int]]
 
     @property
     def is_question(self) -> bool:
@@ -54,35 +59,63 @@ def lowered(text: str) -> str:
 def sentences(low: str) -> Iterator[Sentence]:
     """Those with cues or values, in order; what stands in code fences is passed over."""
     sentence: Sentence | None = None
-    done = 0
-    for match in _SCAN.finditer(f"\n{low}"):
-        at = match.end() - 1
-        if at < done:
+    stop = done = 0
+    ends = [match.end() for match in BOUNDARY.finditer(low)]
+    for cue in _marks(low):
+        if cue.start < done:
             continue
-        word, value = match.groups()
-        if word == FENCE:
-            closing = low.find(FENCE, at + len(FENCE))
+        if cue.word == FENCE:
+            closing = low.find(FENCE, cue.stop)
             done = len(low) if closing < 0 else closing + len(FENCE)
             continue
-        done = at + len(word or value)
-        if sentence is None or at >= sentence.stop:
+        done = cue.stop
+        if sentence is None or cue.start >= stop:
             if sentence:
                 yield sentence
-            sentence = _sentence_at(low, at, sentence.stop if sentence else 0)
-        if word:
-            sentence.cues.append(Cue(at, done, word, _KINDS[word]))
+            sentence = _sentence_at(low, cue.start, stop, ends)
+            stop = sentence.stop
+        if cue.word:
+            sentence.cues.append(cue)
         else:
-            sentence.values.append((at, done))
+            sentence.values.append(cue[:2])
     if sentence:
         yield sentence
 
 
-def _sentence_at(low: str, at: int, least: int) -> Sentence:
-    start = max(least, at - REACH)
-    for boundary in BOUNDARY.finditer(low, start, at):
-        start = boundary.end()
-    ending = BOUNDARY.search(low, at, at + REACH)
-    return Sentence(low, start, ending.start() if ending else min(len(low), at + REACH))
+def _marks(low: str) -> list[Cue]:
+    """Cues and values in order; where two overlap the one that begins first, or is longer."""
+    kinds = _KINDS
+    marks = [
+        Cue(match.start(), match.end() - 1, word := match[1], kinds[word])
+        for match in _ENGLISH.finditer(f"\n{low}")
+    ]
+    if not low.isascii():
+        marks += [
+            Cue(match.start(), match.end(), match[0], kinds[match[0]])
+            for match in _CHINESE.finditer(low)
+        ]
+    marks += _values(low)
+    marks.sort()
+    return marks
+
+
+def _values(low: str) -> Iterator[Cue]:
+    for match in _VALUE.finditer(low):
+        start = match.start()
+        least = max(0, start - BEFORE_CHARS)
+        while start > least and low[start - 1] in _BEFORE_VALUE:
+            start -= 1
+        if start and low[start - 1] in _SIGNS:
+            start -= 1
+        yield Cue(start, match.end(), "", None)
+
+
+def _sentence_at(low: str, at: int, least: int, ends: Sequence[int]) -> Sentence:
+    """`ends`: behind each boundary; `least`: where the sentence before stopped."""
+    behind = bisect_right(ends, at)
+    start = max(least, at - REACH, ends[behind - 1] if behind else 0)
+    stop = ends[behind] - 1 if behind < len(ends) else len(low)
+    return Sentence(low, start, min(stop, at + REACH), [], [])
 
 
 def _kinds() -> Mapping[str, FactKind | None]:
@@ -121,17 +154,8 @@ def _pattern(words: Iterable[str]) -> str:
     return f"{inner}?" if may_end else inner
 
 
-def _scan() -> re.Pattern[str]:
-    """A character that ends a word, then a cue or a value that begins behind it."""
-    words = [word for word in _KINDS if word.isascii()]
-    others = [word for word in _KINDS if not word.isascii()]
-    firsts = {word[0] for word in _KINDS if not "a" <= word[0] <= "z"}
-    gate = "".join(re.escape(first) for first in sorted(firsts))
-    return re.compile(
-        rf"[^a-z0-9_](?=[a-z0-9$€£¥#{gate}])"
-        rf"(?:(?=({_pattern(words)}(?![a-z0-9_])|{_pattern(others)}))|(?=({VALUE})))"
-    )
-
-
 _KINDS = _kinds()
-_SCAN = _scan()
+_ENGLISH = re.compile(
+    rf"{_BREAK}({_pattern(word for word in _KINDS if word.isascii())})(?![a-z0-9_])"
+)
+_CHINESE = re.compile(_pattern(word for word in _KINDS if not word.isascii()))

@@ -79,9 +79,7 @@ UPPER = frozenset(
 LOWER = frozenset({"at least", "minimum", "min"})
 DATED = frozenset({"deadline", "due", "by", "before", "until"})
 # These lift a rule.
-PERMISSION = frozenset(
-    {"no longer", "you may", "it is fine to", "it's fine to", "is allowed"}
-)
+PERMISSION = frozenset({"no longer", "you may", "it is fine to", "it's fine to", "is allowed"})
 
 PREFERENCE = (
     "prefer",
@@ -213,14 +211,13 @@ NEW_GOAL = (
 )
 
 # What says that an answer was heard, and nothing else.
-ACKNOWLEDGEMENTS = frozenset(
-    """ok okay yes yep yeah no sure fine good great thanks thank you please continue go on ahead
-    proceed done nice perfect right correct it do so and next hi hello hey stop retry again""".split()
-)
+_ACKNOWLEDGEMENTS = """ok okay yes yep yeah no sure fine good great thanks thank you please continue
+    go on ahead proceed done nice perfect right correct it do so and next hi hello hey stop
+    retry again"""
+ACKNOWLEDGEMENTS = frozenset(_ACKNOWLEDGEMENTS.split())
 
-STOP = frozenset(
-    """a about after again all also am an and any are as at be been being but by can could did do
-    does doing done for from had has have having he her here him his how i if in into is it its
+_STOP = """a about after again all also am an and any are as at be been being but by can could did
+    do does doing done for from had has have having he her here him his how i if in into is it its
     just keep let like make may me might more most must my need needs never no not now of off on
     once one only or other our out over own please put same set shall she should so some such take
     than that the their them then there these they thing things this those through to too try under
@@ -230,9 +227,9 @@ STOP = frozenset(
     due before change changed update updated instead actually rather prefer preferably ensure sure
     monday tuesday wednesday thursday friday saturday sunday
     january february march april june july august september october november december because
-    decide decided decision avoid without required require forbidden allowed longer raise lower reduce increase new it'd
-    i'd that's get got go going went way still ever each every""".split()
-)
+    decide decided decision avoid without required require forbidden allowed longer raise lower
+    reduce increase new it'd i'd that's get got go going went way still ever each every"""
+STOP = frozenset(_STOP.split())
 UNITS = (
     *("milliseconds", "millisecond", "ms", "seconds", "second", "secs", "sec", "s"),
     *("minutes", "minute", "mins", "min", "hours", "hour", "hrs", "h", "days", "day", "weeks"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from agentcore.facts import TODO_SUBJECT, Fact, FactKind
@@ -12,6 +13,8 @@ from agentcore.ledger.cues import BOUNDARY, TODO, Cue, Sentence, lowered, senten
 from agentcore.ledger.words import content_words, subject
 
 GOAL_CHARS = 300
+# What is longer was pasted: its middle is passed over.
+HEAD_CHARS, TAIL_CHARS = 80_000, 20_000
 # Where a goal is looked for; what is longer was pasted.
 OPENING_CHARS = 1_000
 STATED_FACTS, NUMBERS_OF_PERSON, NUMBERS_OF_ASSISTANT = 60, 40, 8
@@ -22,7 +25,7 @@ KINDS_OF_PERSON = (FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION)
 KINDS_OF_ASSISTANT = (FactKind.DECISION,)
 
 _NEED_VALUE = english.NEED_VALUE | chinese.NEED_VALUE
-_UPPER = english.UPPER | chinese.UPPER
+_UPPER = english.UPPER | chinese.UPPER | {"keep it", "控制在"}
 _LOWER = english.LOWER | chinese.LOWER
 _DATED = english.DATED | chinese.DATED
 _REVISION = frozenset({*english.REVISION, *chinese.REVISION})
@@ -43,11 +46,12 @@ _NAMED = re.compile(r"[a-z_]{2,30}\s*(?:[:=]|\s(?:is|at|to|of|was|are))\s*$")
 _LIST_MARK = re.compile(r"[\s>*+\-•]*(?:please )?$")
 _TRAILING = ".,:;/-+"
 _ACKNOWLEDGED = re.compile("|".join(sorted(chinese.ACKNOWLEDGEMENTS, key=len, reverse=True)))
-_WORD = re.compile(r"[a-z']+|[^\x00-\x7f]+|[0-9]+")
+_WORD = re.compile(r"[a-z']+|[0-9]+|[^\x00-\x7f，。、！？…]+")
 
 
 def facts_of_person(text: str, number: int) -> list[Fact]:
     """Rules, wishes, decisions and values of one user message, and what it asks for."""
+    text = _read(text)
     low = lowered(text)
     stated: list[Fact] = []
     numbers: list[Fact] = []
@@ -70,6 +74,7 @@ def facts_of_person(text: str, number: int) -> list[Fact]:
 
 def facts_of_assistant(text: str, number: int) -> list[Fact]:
     """Decisions, values, and the last that was said of progress."""
+    text = _read(text)
     stated: list[Fact] = []
     numbers: list[Fact] = []
     state: Fact | None = None
@@ -94,17 +99,15 @@ def flat(text: str) -> str:
     return " ".join(text.split()).strip(" *-•>#|,，、;")
 
 
-def bound_of(cues: Sequence[Cue], low: str, values: Sequence[tuple[int, int]]) -> str:
-    """Side and unit of a limit that the cues set on the last value; "" where there is none."""
-    words = {cue.word for cue in cues}
-    if words & _DATED and not words & (_UPPER | _LOWER):
+def bound_of(words: AbstractSet[str], low: str, values: Sequence[tuple[int, int]]) -> str:
+    """Side and unit of the limit that these words set on the last value; "" for none."""
+    is_upper = not words.isdisjoint(_UPPER)
+    is_lower = not words.isdisjoint(_LOWER)
+    if not is_upper and not is_lower and not words.isdisjoint(_DATED):
         return "date"
-    if not values:
+    if not values or not (is_upper or is_lower):
         return ""
-    unit = unit_behind(low, values[-1][1])
-    if words & _LOWER and not words & _UPPER:
-        return f">={unit}"
-    return f"<={unit}" if words & _UPPER or "控制在" in words or "keep it" in words else ""
+    return f"{'<' if is_upper else '>'}={unit_behind(low, values[-1][1])}"
 
 
 def unit_behind(low: str, stop: int) -> str:
@@ -113,31 +116,33 @@ def unit_behind(low: str, stop: int) -> str:
     return found[1] if found else ""
 
 
+def _read(text: str) -> str:
+    if len(text) <= HEAD_CHARS + TAIL_CHARS:
+        return text
+    return f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
+
+
 def _stated(
     text: str, sentence: Sentence, number: int, kinds: Sequence[FactKind]
 ) -> Iterator[Fact]:
     """One fact for each clause of the sentence that has a cue of these kinds."""
-    if sentence.is_question:
-        return
     cues = [cue for cue in sentence.cues if cue.kind in kinds and _counts(cue, sentence)]
-    if not cues:
+    if not cues or sentence.is_question:
         return
-    for start, stop in _clauses(sentence, cues):
-        inside = [cue for cue in sentence.cues if start <= cue.start < stop]
-        kind = next(
-            kind for kind in kinds if any(cue.kind is kind for cue in inside if cue in cues)
-        )
+    low = sentence.low
+    for start, stop in _clauses(sentence, cues) if len(cues) > 1 else [sentence[1:3]]:
+        said_kinds = {cue.kind for cue in cues if start <= cue.start < stop}
+        kind = next(kind for kind in kinds if kind in said_kinds)
+        inside = {cue.word for cue in sentence.cues if start <= cue.start < stop}
         values = [value for value in sentence.values if start <= value[0] < stop]
         said = flat(text[start:stop])
-        yield Fact(
-            kind,
-            said,
-            number,
-            said,
-            subject(sentence.low[start:stop]),
-            bound_of(inside, sentence.low, values) if kind is not FactKind.DECISION else "",
-            revises=any(cue.word in _REVISION for cue in inside),
-        )
+        bound = "" if kind is FactKind.DECISION else bound_of(inside, low, values)
+        revises = not inside.isdisjoint(_REVISION)
+        about = subject(low[start:stop])
+        if values and not bound and "@" not in about:
+            # Rules for table 3 and for table 5 are two.
+            about = " ".join([about, *(low[at:to].rstrip(_TRAILING) for at, to in values)])
+        yield Fact(kind, said, number, said, about, bound, "", revises)
 
 
 def _counts(cue: Cue, sentence: Sentence) -> bool:
@@ -155,18 +160,14 @@ def _clauses(sentence: Sentence, cues: Sequence[Cue]) -> Iterator[tuple[int, int
     """The sentence cut at the last comma or `and` before each further cue."""
     start = sentence.start
     for before, cue in zip(cues, cues[1:], strict=False):
-        cut = None
-        for cut in _SEPARATOR.finditer(sentence.low, before.stop, cue.start):
-            pass
-        if cut:
-            yield start, cut.start()
-            start = cut.end()
+        cuts = list(_SEPARATOR.finditer(sentence.low, before.stop, cue.start))
+        if cuts:
+            yield start, cuts[-1].start()
+            start = cuts[-1].end()
     yield start, sentence.stop
 
 
-def _numbers(
-    text: str, sentence: Sentence, number: int, *, by_person: bool
-) -> Iterator[Fact]:
+def _numbers(text: str, sentence: Sentence, number: int, *, by_person: bool) -> Iterator[Fact]:
     """Values with a unit, a name or the form of an id. Only a person's have a subject: what the
     assistant counts replaces nothing that was asked for."""
     low = sentence.low

@@ -19,8 +19,8 @@ NUMBERS_SEEN = 30
 
 # Every alternative begins with a letter of its own: what is none of them is skipped fast.
 _SIGN = re.compile(
-    r"error|exception|fatal|fail|panic|traceback \(|denied|no such file|not found|exit(?:ed| code| sta"
-    r"tus)|command not|timed out|warn|deprecat|错误|失败|异常|警告|超时"
+    r"error|exception|fatal|fail|panic|traceback \(|denied|no such file|not found"
+    r"|exit(?:ed| code| status)|command not|timed out|warn|deprecat|错误|失败|异常|警告|超时"
 )
 _WARNS = ("warn", "deprecat", "警告")
 # A line that tells a failure, and not code or a listing that only holds the word.
@@ -31,14 +31,16 @@ _FAILURE = re.compile(
     r"|.{0,60}timed out)|.{0,60}(?:错误|失败|异常|超时)"
 )
 _WARNING = re.compile(
-    r".{0,80}?(?:^|[\s\[\](:])(?:[a-z]{0,30}warning(?:\[[a-z0-9]{1,8}\])?\]?[:!]|warn(?:ing)?\]?[\s:]|deprecat"
-    r"|警告)"
+    r"(?:.{0,80}?[\s\[\](:])?(?:[a-z]{0,30}warning(?:\[[a-z0-9]{1,8}\])?\]?[:!]"
+    r"|warn(?:ing)?\]?[\s:]|deprecat)|.{0,60}警告"
 )
 _NONE = re.compile(r"(?:^|\s)(?:0|no|without|zero) (?:\w{1,20} )?(?:error|fail|warn|exception)")
-# Lines of a listing: a line number, a hit of a search, a comment, code.
+# Lines of a listing: a line number, a hit of a search (but not a compiler's report), a comment,
+# code.
 _LISTING = re.compile(
-    r"\s{0,8}(?:[0-9]{1,6}[\t|→]|[\w./\-]{1,200}:[0-9]{1,6}[:\-]|//|#|\*|raise |except |throw |return"
-    r"|def |if |assert )"
+    r"\s{0,8}(?:[0-9]{1,6}[\t|→]"
+    r"|[\w./\-]{1,200}:[0-9]{1,6}[:\-](?![0-9: ]{0,8}(?:fatal )?(?:error|warn))"
+    r"|//|#|\*|raise |except |throw |return |def |if |assert )"
 )
 _NUMBER = re.compile(r"[0-9][0-9.,]{0,30}")
 _NAME = re.compile(r"([a-z][a-z_ \-]{1,30}?)\s?[:=]\s?[$€£¥]?$")

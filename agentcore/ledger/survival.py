@@ -18,7 +18,7 @@ from agentcore.messages import Message
 # Of the content words of a statement, those that a summary must have to tell it.
 TOLD_SHARE = 0.75
 _TOKEN = re.compile(r"[a-zA-Z0-9_.\-/#$€£¥%~+@]+")
-_VALUE = re.compile(r"[0-9][0-9.,]*")
+_DIGIT = re.compile("[0-9]")
 _STATEMENTS = frozenset(
     {
         *(FactKind.GOAL, FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION),
@@ -103,7 +103,7 @@ class _Told:
         self._whole = flat(" ".join(texts))
         self._tokens: set[str] = set()
         for token in _TOKEN.findall(self._whole):
-            bare = token.rstrip(".-+/")
+            bare = _bare(token)
             self._tokens.update((bare, bare.lower(), _ending(bare)))
         self._words = content_words(lowered(self._whole))
 
@@ -120,10 +120,14 @@ class _Told:
     def _tells_statement(self, fact: Fact) -> bool:
         """Nearly all its words, and every value."""
         words = content_words(lowered(fact.text))
-        values = {value.rstrip(".,") for value in _VALUE.findall(fact.text)}
+        values = {bare for bare in map(_bare, _TOKEN.findall(fact.text)) if _DIGIT.search(bare)}
         if not words or not values <= self._tokens:
             return False
         return len(words & self._words) >= TOLD_SHARE * len(words)
+
+
+def _bare(token: str) -> str:
+    return token.rstrip(".-+/")
 
 
 def _ending(path: str) -> str:

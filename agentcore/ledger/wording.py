@@ -25,9 +25,7 @@ HEADINGS: Mapping[FactKind, str] = {
     FactKind.READ_PATH: "Read files",
     FactKind.COMMAND: "Commands",
 }
-_REREAD = frozenset(
-    {FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION, FactKind.NUMBER}
-)
+_REREAD = frozenset({FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION, FactKind.NUMBER})
 _KIND_OF_HEADING = {heading.lower(): kind for kind, heading in HEADINGS.items()}
 _ITEM = re.compile(r"- (.+)")
 _HEADING = re.compile(r"([A-Z][a-z ]{3,14}):")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from agentcore.ledger import chinese, english
 
 # A word, with the number it may count; or a run of Chinese.
-_WORD = re.compile(r"(?P<count>[0-9][0-9.,]*\s?)?(?P<word>[a-z@][a-z_'\-]*|[\u3400-\u9fff]+)")
+_WORD = re.compile(r"([0-9][0-9.,]*\s?)?([a-z@][a-z_'\-]*|[\u3400-\u9fff]+)")
 _CHINESE_CUES = re.compile(
     "|".join(
         sorted(
@@ -39,19 +39,28 @@ def subject(text: str) -> str:
 
 
 def content_words(text: str) -> set[str]:
-    """English words without their plural s, Chinese as pairs of neighbours; what is chosen among
+    """English words without their endings, Chinese as pairs of neighbours; what is chosen among
     (languages, indents) as the name of the choice."""
     found: set[str] = set()
-    for match in _WORD.finditer(text):
-        count, word = match.groups()
-        if word > "\u3000":
-            found.update(_pairs(word, counted=bool(count)))
-        elif word in _FAMILY:
+    for count, word in _WORD.findall(text):
+        if word in english.STOP:
+            continue
+        if word in _FAMILY:
             found.add(_FAMILY[word])
-        elif word not in english.STOP and not (count and word in _UNITS) and len(word) > 1:
-            found.add(word.strip("'-_").removesuffix("'s").removesuffix("s"))
+        elif word > "\u3000":
+            found.update(_pairs(word, counted=bool(count)))
+        elif len(word) > 1 and not (count and word in _UNITS):
+            found.add(_stem(word))
     found.discard("")
     return found
+
+
+def _stem(word: str) -> str:
+    """Without the ending of a plural or a verb, roughly: alike for forms of one word."""
+    word = word.strip("'-_").removesuffix("'s").removesuffix("s")
+    if word.endswith(("ing", "ed")) and len(word) > 5:
+        return word[:-3] if word[-1] == "g" else word[:-2]
+    return word.removesuffix("e")
 
 
 def _pairs(run: str, *, counted: bool) -> Iterable[str]:

@@ -32,7 +32,8 @@ TEXTS = {
         "It was fine before the summer. Never write to the live table. " * 40
     ),
     "Chinese of a person": user(
-        "请看一下导入模块，为什么第二遍会重新读取每一行。夏天之前一切正常。不要写入线上数据表。" * 60
+        "请看一下导入模块，为什么第二遍会重新读取每一行。夏天之前一切正常。不要写入线上数据表。"
+        * 60
     ),
     "rules, one a sentence": user("You must keep the log of job 7 under 500 MB. " * 150),
     "assistant's report": answer(
@@ -42,7 +43,9 @@ TEXTS = {
     "log of 6 kB": result(
         "c", "2026-01-01 INFO worker finished the task in 0.3 s 已完成该任务并写入结果\n" * 70
     ),
-    "build with warnings": result("c", "src/a.c:12: warning: unused variable 'x' [-Wunused]\n" * 80),
+    "build with warnings": result(
+        "c", "src/a.c:12: warning: unused variable 'x' [-Wunused]\n" * 80
+    ),
 }
 
 
