@@ -20,11 +20,13 @@ class OverviewStream extends HTMLElement {
       onState: (state) => this.#turn(state),
     });
     document.addEventListener("visibilitychange", this.#seen);
+    window.addEventListener("online", this.#seen);
     this.#socket.open();
   }
 
   disconnectedCallback() {
     document.removeEventListener("visibilitychange", this.#seen);
+    window.removeEventListener("online", this.#seen);
     clearTimeout(this.#timer);
     this.#socket.close();
   }

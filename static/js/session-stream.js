@@ -23,11 +23,13 @@ class SessionStream extends HTMLElement {
       onState: (state, detail) => this.#tell(state, detail),
     });
     document.addEventListener("visibilitychange", this.#seen);
+    window.addEventListener("online", this.#seen);
     this.#socket.open();
   }
 
   disconnectedCallback() {
     document.removeEventListener("visibilitychange", this.#seen);
+    window.removeEventListener("online", this.#seen);
     this.#socket.close();
   }
 

@@ -129,6 +129,16 @@ def test_a_page_that_is_seen_again_asks_again(show: Show, server: Server) -> Non
     assert server.received == [{"after": 2}]
 
 
+def test_back_online_it_does_not_wait_for_its_turn(show: Show, server: Server) -> None:
+    page = show(STREAM, "session-stream")
+    for count in range(1, 5):
+        wait_for_sockets(page, server, count)
+        server.sockets[-1].close(code=1012)
+        page.wait_for_timeout(50)
+        page.evaluate("window.dispatchEvent(new Event('online'))")
+    wait_for_sockets(page, server, 5)
+
+
 @pytest.mark.parametrize(
     ("code", "words"), [(4401, "you are signed out"), (4403, "not shared with you")]
 )
