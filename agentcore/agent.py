@@ -15,6 +15,7 @@ from agentcore.context import Context
 from agentcore.directives import Directives, Instruction, InstructionKind
 from agentcore.errors import InstructionChanged, ModelError
 from agentcore.events import (
+    CheckpointSet,
     Event,
     MessageAdded,
     Recovered,
@@ -103,7 +104,14 @@ class Agent:
         self._halt.throw()
 
     async def run(self) -> RunEnd:
-        """Work until nothing is owed, or a stop, a ceiling, the window or the model ends it."""
+        """Work until nothing is owed, or a stop, a ceiling, the window or the model ends it. What
+        tools left in the background ends with it."""
+        try:
+            return await self._work()
+        finally:
+            await self._toolbox.close()
+
+    async def _work(self) -> RunEnd:
         end, reason = None, ""
         await self._repair()
         while end is None:
@@ -232,6 +240,8 @@ class Agent:
                 ToolEnded(call, self._turn, outcome.status, outcome.seconds),
                 MessageAdded(message, self._turn, captured=captured),
             ]
+            if outcome.checkpoint:
+                events.append(CheckpointSet(message.number, self._turn))
         return events
 
     async def _run_tool(self, call: ToolCall) -> Outcome:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import singledispatch
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from agentcore.breakdown import total
@@ -15,11 +16,13 @@ from agentcore.compaction.plan import Revision as RevisionValue
 from agentcore.compaction.result import CompactionResult, CompactionState, Trigger
 from agentcore.errors import InstructionChanged, StalePlan
 from agentcore.events import (
+    CheckpointSet,
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
     Event,
     EventKind,
+    MemoryInjected,
     MessageAdded,
     OverBudget,
     Repaired,
@@ -37,6 +40,7 @@ from hermesweb.models import (
     Compaction,
     Instruction,
     InstructionState,
+    MemoryEntry,
     Status,
     StoredTurn,
 )
@@ -111,6 +115,13 @@ def _(event: MessageAdded, batch: Batch) -> Mapping[str, Any]:
 
 
 @_apply.register
+def _(event: CheckpointSet, batch: Batch) -> Mapping[str, Any]:
+    batch.flush()
+    batch.session.messages.filter(number=event.number).update(checkpoint=True)
+    return {}
+
+
+@_apply.register
 def _(event: TurnEnded, batch: Batch) -> Mapping[str, Any]:
     session = batch.session
     session.turns = event.turn
@@ -131,6 +142,15 @@ def _(event: Repaired, batch: Batch) -> Mapping[str, Any]:
 @_apply.register
 def _(event: SystemRebuilt, batch: Batch) -> Mapping[str, Any]:
     _revise(batch, event.revision, cause=event.kind, end=lives.End(Fate.REBUILT, ""))
+    return {}
+
+
+@_apply.register
+def _(event: MemoryInjected, batch: Batch) -> Mapping[str, Any]:
+    if event.revision:
+        _revise(batch, event.revision, cause=event.kind, end=lives.End(Fate.REBUILT, ""))
+    used = MemoryEntry.objects.filter(pk__in=[id for id, _ in event.entries])
+    used.update(uses=F("uses") + 1)
     return {}
 
 

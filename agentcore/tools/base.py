@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ from agentcore.breakdown import Sizes, byte_length, measure_schemas
 from agentcore.errors import ToolError, WireError
 from agentcore.limits import Keep, Limits, clamp
 from agentcore.messages import Cut, ToolCall, ToolStatus
+from agentcore.redact import without_keys
 from agentcore.wire import loads
 
 
@@ -30,12 +31,14 @@ class Workspace:
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """`text` names its subject (tool, path, command) in its first line. `captured` is the whole
-    output where `text` already is a shortened form of it."""
+    output where `text` already is a shortened form of it. `checkpoint`: the message that is born
+    of this result is to be one."""
 
     text: str
     status: ToolStatus = ToolStatus.OK
     keep: Keep = "head"
     captured: str | None = None
+    checkpoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Outcome:
     status: ToolStatus
     captured: str
     seconds: float
+    checkpoint: bool = False
 
     @property
     def cut(self) -> Cut | None:
@@ -72,7 +76,8 @@ class Tool(Protocol):
 
 class Toolbox:
     """The tools offered in one session, and the only way to call them. `refusals`: what a call of
-    a tool that is not offered reads, by name."""
+    a tool that is not offered reads, by name. `keys`: values that no result may hold. Close it
+    when the work ends: what runs in the background ends then."""
 
     def __init__(
         self,
@@ -80,10 +85,14 @@ class Toolbox:
         workspace: Workspace,
         *,
         refusals: Mapping[str, str] | None = None,
+        keys: Collection[str] = (),
+        close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._workspace = workspace
         self._refusals = refusals or {}
+        self._keys = keys
+        self._close = close
         self.schemas: tuple[Mapping[str, Any], ...] = tuple(_schema(tool) for tool in tools)
         self.sizes: Sizes = measure_schemas(self.schemas)
 
@@ -94,14 +103,20 @@ class Toolbox:
             result = await self._run(call)
         except ToolError as error:
             result = ToolResult(f"{call.name}: {error}", ToolStatus.FAILED)
-        text = result.text or "(no output)"
+        text = without_keys(result.text or "(no output)", self._keys)
+        captured = text if result.captured is None else without_keys(result.captured, self._keys)
         return Outcome(
             call,
             clamp(text, self._workspace.limits.result_bytes, result.keep),
             result.status,
-            text if result.captured is None else result.captured,
+            captured,
             time.monotonic() - started,
+            result.checkpoint,
         )
+
+    async def close(self) -> None:
+        if self._close:
+            await self._close()
 
     async def _run(self, call: ToolCall) -> ToolResult:
         tool = self._tools.get(call.name)

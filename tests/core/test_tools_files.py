@@ -19,6 +19,8 @@ from agentcore.tools.writing import EDIT_FILE, WRITE_FILE
 from agentcore.wire import dumps
 
 CHUNK = 256 * 1_024
+PLAN = ["read_file", "list_dir", "grep", "glob", "checkpoint"]
+DEBUG = ["run_command", "start_task", "read_task", "stop_task"]
 
 
 @pytest.fixture
@@ -310,12 +312,9 @@ async def test_an_edit_does_what_replacing_the_only_place_does(
 @pytest.mark.parametrize(
     ("mode", "offered"),
     [
-        (Mode.PLAN, ["read_file", "grep", "glob"]),
-        (Mode.DEBUG, ["read_file", "grep", "glob", "run_command"]),
-        (
-            Mode.GOAL,
-            ["read_file", "grep", "glob", "run_command", "write_file", "edit_file"],
-        ),
+        (Mode.PLAN, PLAN),
+        (Mode.DEBUG, [*PLAN, *DEBUG]),
+        (Mode.GOAL, [*PLAN, *DEBUG, "write_file", "edit_file"]),
     ],
 )
 def test_a_mode_offers_its_tools(workspace: Workspace, mode: Mode, offered: list[str]) -> None:
@@ -328,7 +327,7 @@ async def test_a_tool_of_another_mode_is_refused_and_does_nothing(workspace: Wor
     assert outcome.status is ToolStatus.FAILED
     assert outcome.text == (
         "write_file: not allowed in plan mode, it needs goal mode; the tools are "
-        "glob, grep, read_file"
+        "checkpoint, glob, grep, list_dir, read_file"
     )
     assert not (workspace.root / "a").exists()
 

@@ -1,0 +1,177 @@
+"""One GET over the open network, and over nothing else.
+
+A name is resolved once, every address is checked, and the connection goes to a checked address, so
+that no second answer of a name server counts. Redirects are followed here, each checked anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import httpx
+
+from agentcore.errors import ToolError
+from agentcore.tools.addresses import is_odd_number, is_public
+
+# The addresses of a host, as text.
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+
+REDIRECTS = 5
+ADDRESSES_TRIED = 4
+# The whole is bounded too; a shorter wait for a connection leaves time for other addresses.
+TIMEOUT = httpx.Timeout(None, connect=10)
+PORTS = {"http": 80, "https": 443}
+HEADERS = {
+    "User-Agent": "hermesweb/1.0 (agent tool)",
+    "Accept": "text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,*/*;q=0.5",
+    "Accept-Encoding": "gzip, deflate",
+    "Connection": "close",
+}
+# How zlib is told of each: with a header of either kind, without one.
+PACKINGS = {"gzip": (47,), "x-gzip": (47,), "deflate": (47, -15)}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What came. `url` is the last one asked; `truncated`: the body went on; `note` tells of a
+    server that said what is not so."""
+
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+    truncated: bool = False
+    note: str = ""
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """All addresses of a host by the system's resolver."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """`ports` are those that may be asked. `trusted` (host, port) pairs may be asked though they
+    lie inside: for a service of the set-up's own, never for what a model or a page names."""
+
+    ports: frozenset[int] = frozenset(PORTS.values())
+    trusted: frozenset[tuple[str, int]] = frozenset()
+    resolve: Resolve = resolve
+
+    async def get(self, address: str, *, max_bytes: int, seconds: int) -> Page:
+        """Raises ToolError for what is refused, fails, or takes longer than `seconds` in all."""
+        try:
+            async with asyncio.timeout(seconds or None):
+                return await self._followed(_url(address), max_bytes)
+        except TimeoutError:
+            raise ToolError(f"{address}: no whole answer within {seconds} s") from None
+
+    async def _followed(self, url: httpx.URL, max_bytes: int) -> Page:
+        for _ in range(REDIRECTS + 1):
+            answer = await self._asked(url, max_bytes)
+            if isinstance(answer, Page):
+                return answer
+            url = answer
+        raise ToolError(f"{url}: more than {REDIRECTS} redirects")
+
+    async def _asked(self, url: httpx.URL, max_bytes: int) -> Page | httpx.URL:
+        """The page, or where it is said to be."""
+        addresses = await self._checked(url)
+        for address in addresses[:ADDRESSES_TRIED]:
+            try:
+                return await _answer(url, address, max_bytes)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                failure: httpx.HTTPError = error
+            except httpx.HTTPError as error:
+                raise ToolError(f"{url}: {_told(error)}") from error
+        raise ToolError(f"{url}: {_told(failure)}") from failure
+
+    async def _checked(self, url: httpx.URL) -> Sequence[str]:
+        host, port = url.host, url.port or PORTS.get(url.scheme, 0)
+        if url.scheme not in PORTS:
+            raise ToolError(f"{url}: only http and https addresses can be fetched")
+        if url.userinfo:
+            raise ToolError(f"{url.copy_with(userinfo=b'')}: leave user and pass out")
+        if not host or is_odd_number(url.raw_host.decode()):
+            raise ToolError(f"{url}: {host or 'nothing'!r} is not the name of a host")
+        is_trusted = (host, port) in self.trusted
+        if port not in self.ports and not is_trusted:
+            allowed = ", ".join(map(str, sorted(self.ports)))
+            raise ToolError(f"{url}: port {port} cannot be used, only {allowed}")
+        try:
+            addresses = await self.resolve(url.raw_host.decode(), port)
+        except (OSError, UnicodeError) as error:
+            raise ToolError(f"{url}: no such host ({error})") from error
+        if not addresses or not (is_trusted or all(map(is_public, addresses))):
+            raise ToolError(f"{url}: leads to an inside address; only public ones can be fetched")
+        return addresses
+
+
+def _url(address: str) -> httpx.URL:
+    try:
+        return httpx.URL(address.strip())
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise ToolError(f"{address!a:.200} is no address: {error}") from error
+
+
+async def _answer(url: httpx.URL, address: str, max_bytes: int) -> Page | httpx.URL:
+    """Ask one checked address for the page, under the name it has."""
+    transport = httpx.AsyncHTTPTransport(trust_env=False)
+    request = httpx.Request(
+        "GET",
+        url.copy_with(host=address, fragment=None),
+        headers={**HEADERS, "Host": url.netloc.decode()},
+        extensions={"sni_hostname": url.raw_host.decode(), "timeout": TIMEOUT.as_dict()},
+    )
+    async with transport:
+        response = await transport.handle_async_request(request)
+        try:
+            if response.has_redirect_location:
+                return _target(url, response.headers["location"])
+            body, truncated, note = await _body(url, response, max_bytes)
+        finally:
+            await response.aclose()
+    kind = response.headers.get("content-type", "")
+    return Page(str(url), response.status_code, kind, body, truncated, note)
+
+
+def _target(url: httpx.URL, location: str) -> httpx.URL:
+    try:
+        return url.join(location)
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise ToolError(f"{url}: redirects to what is no address: {location!a:.200}") from error
+
+
+async def _body(
+    url: httpx.URL, response: httpx.Response, max_bytes: int
+) -> tuple[bytes, bool, str]:
+    """At most so many bytes of the body, whether it went on, and a note on what it is not."""
+    packing = response.headers.get("content-encoding", "").strip().lower()
+    if packing not in {*PACKINGS, "identity", ""}:
+        raise ToolError(f"{url}: packed as {packing!a:.40}, which nobody asked for")
+    raw, truncated = bytearray(), False
+    async for chunk in response.aiter_raw():
+        raw += chunk
+        if truncated := 0 < max_bytes < len(raw):
+            break
+    received = bytes(raw[: max_bytes or None])
+    for window in PACKINGS.get(packing, ()):
+        unpacking = zlib.decompressobj(window)
+        with suppress(zlib.error):
+            # Never more than may be kept, whatever it would unpack to.
+            body = unpacking.decompress(received, max_bytes)
+            return body, truncated or bool(unpacking.unconsumed_tail), ""
+    lie = f"it is not packed as {packing}, though the server says so"
+    return received, truncated, lie if packing in PACKINGS else ""
+
+
+def _told(error: httpx.HTTPError) -> str:
+    return str(error) or type(error).__name__

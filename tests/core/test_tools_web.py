@@ -1,0 +1,380 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import ssl
+import time
+import zlib
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from servers import Server, redirect, said, serving, silence
+
+from agentcore.limits import Limits
+from agentcore.messages import ToolCall, ToolStatus
+from agentcore.tools import Lent, Mode, Web, toolbox
+from agentcore.tools.base import Outcome, Workspace
+from agentcore.tools.fetcher import REDIRECTS, Fetcher
+from agentcore.wire import dumps
+
+HTML = "Content-Type: text/html; charset=utf-8"
+PLAIN = "Content-Type: text/plain"
+
+
+class Net:
+    """A fetcher that knows some names; those of `servers` may be reached on the loopback."""
+
+    def __init__(self, names: dict[str, list[str]] | None = None, **servers: Server) -> None:
+        self.asked: list[str] = []
+        self._names = {f"{name}.example": ["127.0.0.1"] for name in servers} | (names or {})
+        trusted = {(f"{name}.example", server.port) for name, server in servers.items()}
+        self.fetcher = Fetcher(trusted=frozenset(trusted), resolve=self._resolve)
+
+    async def _resolve(self, host: str, port: int) -> Sequence[str]:
+        self.asked.append(host)
+        if host not in self._names and not host[0].isdigit() and ":" not in host:
+            raise OSError("no such name")
+        return self._names.get(host, [host])
+
+    async def fetch(self, url: str, **limits: int) -> Outcome:
+        return await call(Web(self.fetcher), "web_fetch", Limits(**limits), url=url)
+
+
+async def call(web: Web, tool: str, limits: Limits, **arguments: Any) -> Outcome:
+    box = toolbox(Workspace(Path("/"), limits), Mode.DEBUG, Lent(web=web))
+    return await box.call(ToolCall("c", tool, dumps(arguments)))
+
+
+async def fetched(*answer: Any, **limits: int) -> Outcome:
+    async with serving(said(*answer)) as server:
+        return await Net(web=server).fetch(f"http://web.example:{server.port}/page", **limits)
+
+
+async def test_a_page_is_read_as_text_under_its_own_name() -> None:
+    page = "<title>T</title><h1>Head</h1><p>one &amp; <b>two</b></p><script>bad()</script>"
+    async with serving(said(page, HTML)) as server:
+        url = f"http://web.example:{server.port}/a?b=1#part"
+        outcome = await Net(web=server).fetch(url)
+    assert outcome.text == (
+        f"web_fetch {url} (200; text/html; {len(page)} bytes)\nHead\n\none & two"
+    )
+    assert outcome.status is ToolStatus.OK
+    assert f"\r\nHost: web.example:{server.port}\r\n" in server.requests[0]
+    assert server.requests[0].startswith("GET /a?b=1 HTTP/1.1\r\n")
+
+
+async def test_an_error_page_is_shown_as_a_failure() -> None:
+    async with serving(said("gone", PLAIN, status="404 Not Found")) as server:
+        outcome = await Net(web=server).fetch(f"http://web.example:{server.port}/")
+    assert "(404; text/plain; 4 bytes)\ngone" in outcome.text
+    assert outcome.status is ToolStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://127.0.0.1/", "inside address"),
+        ("http://[::1]/", "inside address"),
+        ("http://[::ffff:127.0.0.1]/", "inside address"),
+        ("http://169.254.169.254/latest/meta-data/", "inside address"),
+        ("http://name-of-ten.example/", "inside address"),
+        ("http://one-of-two.example/", "inside address"),
+        ("http://nothing.example/", "inside address"),
+        ("http://localhost/", "inside address"),
+        ("http://0x7f000001/", "not the name of a host"),
+        ("http://2130706433/", "not the name of a host"),
+        ("http://127.1/", "not the name of a host"),
+        ("http://localhost:8000/", "port 8000 cannot be used, only 80, 443"),
+        ("http://absent.example/", "no such host"),
+        ("http://me:word@public.example/", "leave user and pass out"),
+        ("http://public.example@127.0.0.1/", "leave user and pass out"),
+        ("file:///etc/hosts", "only http and https"),
+        ("ftp://public.example/", "only http and https"),
+        ("public.example", "only http and https"),
+        ("http://", "not the name of a host"),
+        ("http://a\r\nHost: x/", "no address"),
+    ],
+)
+async def test_what_is_not_public_is_refused_and_not_asked(url: str, told: str) -> None:
+    net = Net(
+        {
+            "name-of-ten.example": ["10.0.0.5"],
+            "one-of-two.example": ["93.184.215.14", "127.0.0.1"],
+            "nothing.example": [],
+            "localhost": ["127.0.0.1"],
+        }
+    )
+    outcome = await net.fetch(url)
+    assert outcome.text.startswith("web_fetch: ")
+    assert told in outcome.text
+    assert "word" not in outcome.text
+    assert outcome.status is ToolStatus.FAILED
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "inner.example", "[::ffff:7f00:1]"])
+async def test_a_redirect_inside_is_refused_without_a_connection(host: str) -> None:
+    async with AsyncExitStack() as servers:
+        inner = await servers.enter_async_context(serving(said("inner secret")))
+        to = f"http://{host}:{inner.port}/"
+        outer = await servers.enter_async_context(serving(redirect(to)))
+        known = Net({"inner.example": ["127.0.0.1"]}, web=outer).fetcher
+        # As if the inner server stood at a port that may be used.
+        fetcher = replace(known, ports=frozenset([inner.port]))
+        url = f"http://web.example:{outer.port}/"
+        outcome = await call(Web(fetcher), "web_fetch", Limits(), url=url)
+    assert "inside address" in outcome.text
+    assert inner.requests == []
+    assert len(outer.requests) == 1
+
+
+async def test_each_hop_is_resolved_once_and_connected_to_what_was_checked() -> None:
+    async with AsyncExitStack() as servers:
+        second = await servers.enter_async_context(serving(said("there", PLAIN)))
+        to = f"http://two.example:{second.port}/x"
+        first = await servers.enter_async_context(serving(redirect(to)))
+        net = Net(one=first, two=second)
+        outcome = await net.fetch(f"http://one.example:{first.port}/")
+    assert outcome.text.endswith("\nthere")
+    assert f"web_fetch http://two.example:{second.port}/x (200" in outcome.text
+    assert net.asked == ["one.example", "two.example"]
+
+
+async def test_redirects_in_a_circle_end() -> None:
+    async with serving(redirect("/again")) as server:
+        outcome = await Net(web=server).fetch(f"http://web.example:{server.port}/")
+    assert f"more than {REDIRECTS} redirects" in outcome.text
+    assert len(server.requests) == REDIRECTS + 1
+
+
+async def test_no_cookie_of_one_answer_goes_into_the_next_request() -> None:
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 302 Found\r\nSet-Cookie: a=b\r\nLocation: /b\r\n\r\n")
+
+    async with serving(answer) as server:
+        await Net(web=server).fetch(f"http://web.example:{server.port}/")
+    assert len(server.requests) > 1
+    assert all("ookie" not in request for request in server.requests)
+
+
+async def test_another_address_of_the_host_is_tried_when_one_is_dead() -> None:
+    async with serving(said("alive", PLAIN)) as server:
+        net = Net({"web.example": ["127.0.0.9", "127.0.0.1"]}, web=server)
+        outcome = await net.fetch(f"http://web.example:{server.port}/")
+    assert outcome.text.endswith("\nalive")
+
+
+async def test_a_server_that_never_answers_ends_in_time() -> None:
+    begun = time.monotonic()
+    async with serving(silence) as server:
+        outcome = await Net(web=server).fetch(f"http://web.example:{server.port}/", web_seconds=1)
+    assert "no whole answer within 1 s" in outcome.text
+    assert time.monotonic() - begun < 3
+
+
+async def test_a_server_that_drips_ends_in_time() -> None:
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(1_000):
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.1)
+
+    async with serving(drip) as server:
+        outcome = await Net(web=server).fetch(f"http://web.example:{server.port}/", web_seconds=1)
+    assert "no whole answer within 1 s" in outcome.text
+
+
+async def test_a_gigabyte_is_cut_at_its_limit_and_told() -> None:
+    sent = 0
+
+    async def endless(writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        head = f"HTTP/1.1 200 OK\r\n{PLAIN}\r\nContent-Length: {1_073_741_824}\r\n\r\n"
+        writer.write(head.encode())
+        for _ in range(16_384):
+            writer.write(b"line of a log\n\n\n" * 4_096)
+            await writer.drain()
+            sent += 65_536
+
+    async with serving(endless) as server:
+        outcome = await Net(web=server).fetch(f"http://web.example:{server.port}/", result_bytes=0)
+    assert outcome.text.endswith("\n[response truncated at 2097152 bytes]")
+    assert "… page text truncated (2077152 chars not shown)" in outcome.text
+    assert len(outcome.captured) > 2_097_152
+    assert sent < 32 * 1_048_576
+
+
+async def test_page_text_is_cut_by_characters_and_the_whole_is_kept() -> None:
+    body = "中" * 25_000
+    outcome = await fetched(f"<p>{body}</p>", HTML, result_bytes=0)
+    assert outcome.text.endswith("中\n… page text truncated (5000 chars not shown)")
+    assert outcome.text.count("中") == 20_000
+    assert outcome.captured.count("中") == 25_000
+
+
+@pytest.mark.parametrize(
+    ("body", "packing", "text"),
+    [
+        (gzip.compress(b"packed"), "gzip", "packed"),
+        (zlib.compress(b"packed"), "deflate", "packed"),
+        (zlib.compress(b"packed")[2:-4], "deflate", "packed"),
+        (gzip.compress(b"packed"), "GZIP", "packed"),
+        (b"plain", "identity", "plain"),
+        (b"", "gzip", ""),
+    ],
+)
+async def test_packed_bodies_are_unpacked(body: bytes, packing: str, text: str) -> None:
+    outcome = await fetched(body, PLAIN, f"Content-Encoding: {packing}")
+    assert outcome.text.partition("\n")[2] == text
+
+
+async def test_a_body_that_is_not_packed_as_said_is_read_as_it_is() -> None:
+    outcome = await fetched(b"plain", PLAIN, "Content-Encoding: gzip")
+    assert "it is not packed as gzip, though the server says so" in outcome.text.split("\n")[0]
+    assert outcome.text.endswith("\nplain")
+    outcome = await fetched(b"x", PLAIN, "Content-Encoding: br")
+    assert "packed as 'br', which nobody asked for" in outcome.text
+
+
+async def test_a_body_that_unpacks_to_much_more_is_cut() -> None:
+    bomb = gzip.compress(b"0" * 300_000_000, 1)
+    outcome = await fetched(bomb, PLAIN, "Content-Encoding: gzip")
+    assert "[response truncated at 2097152 bytes]" in outcome.captured
+    assert len(outcome.captured) < 2_200_000
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "note"),
+    [
+        ("日本語のテキスト".encode("shift_jis"), "text/plain; charset=shift_jis", ""),
+        ("日本語のテキスト".encode(), "text/plain; charset=shift_jis", "not in shift_jis"),
+        ("日本語のテキスト".encode("utf-16"), "text/plain; charset=latin-1", ""),
+        ("日本語のテキスト".encode(), "text/plain", ""),
+        ("日本語のテキスト".encode(), "text/plain; charset=punycode", "not in punycode"),
+        ("日本語のテキスト".encode(), "text/plain; charset=no-such", "not in no-such"),
+        ("<meta charset=euc-jp>日本語のテキスト".encode("euc-jp"), "text/html", ""),
+        ("<meta charset=utf-8>日本語のテキスト".encode("euc-jp"), "text/html; charset=euc-jp", ""),
+    ],
+)
+async def test_the_encoding_is_what_the_bytes_are(body: bytes, kind: str, note: str) -> None:
+    outcome = await fetched(body, f"Content-Type: {kind}")
+    assert outcome.text.endswith("\n日本語のテキスト")
+    assert note in outcome.text.split("\n")[0]
+
+
+@pytest.mark.parametrize("kind", ["image/png", "application/octet-stream", "text/plain", "x"])
+async def test_what_is_no_text_is_named_and_refused(kind: str) -> None:
+    outcome = await fetched(b"\x89PNG\0\0\0", f"Content-Type: {kind}")
+    assert f"is {kind}, 7 bytes: not text" in outcome.text
+    assert outcome.status is ToolStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    "piece", ["<div>", "<a ", "&#0;", "<table><tr><td>", "<b><i>", "<!--", "<ul><li>"]
+)
+async def test_hostile_html_is_read_in_bounded_time(piece: str) -> None:
+    begun = time.monotonic()
+    outcome = await fetched(f"{piece * 100_000}end", HTML)
+    assert outcome.status is ToolStatus.OK
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"nonsense\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000,
+        b"HTTP/1.1 302 Found\r\nLocation: http://x:port/\r\nContent-Length: 0\r\n\r\n",
+    ],
+)
+async def test_an_answer_that_is_no_http_is_a_failure_that_can_be_read(raw: bytes) -> None:
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        writer.write(raw)
+
+    async with serving(answer) as server:
+        outcome = await Net(web=server).fetch(f"http://web.example:{server.port}/")
+    assert outcome.status is ToolStatus.FAILED
+    assert outcome.text.startswith(f"web_fetch: http://web.example:{server.port}/: ")
+
+
+async def test_a_secure_connection_names_the_host_and_trusts_no_stranger(tmp_path: Path) -> None:
+    named: list[str | None] = []
+    secure = _self_signed(tmp_path)
+    secure.sni_callback = lambda _, name, __: named.append(name)
+    async with serving(said("secret"), secure) as server:
+        outcome = await Net(web=server).fetch(f"https://web.example:{server.port}/")
+    assert named == ["web.example"]
+    assert "certificate verify failed" in outcome.text
+
+
+def _self_signed(folder: Path) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "web.example")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(1))
+    paths = folder / "cert", folder / "key"
+    pem = serialization.Encoding.PEM
+    form, locked = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    paths[0].write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(pem))
+    paths[1].write_bytes(key.private_bytes(pem, form, locked))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*paths)
+    return context
+
+
+async def searched(answer: Any, **limits: int) -> tuple[Outcome, Server]:
+    body = answer if isinstance(answer, str) else json.dumps(answer)
+    async with serving(said(body, "Content-Type: application/json")) as server:
+        web = Web(search=f"http://127.0.0.1:{server.port}/base/")
+        outcome = await call(web, "web_search", Limits(**limits), query="näher & mehr")
+    return outcome, server
+
+
+async def test_a_search_gives_titles_addresses_and_a_few_words() -> None:
+    hits = [
+        {"title": f"Title {n}", "url": f"https://x/{n}", "content": "words " * 100}
+        for n in range(9)
+    ]
+    outcome, server = await searched({"results": hits})
+    lines = outcome.text.split("\n")
+    assert lines[0] == "web_search 'näher & mehr': 8 hits"
+    assert lines[1:3] == ["1. Title 0", "   https://x/0"]
+    assert len(lines[3].strip()) == 301
+    assert lines[-1] == "… stopped after 8 hits"
+    asked = "GET /base/search?q=n%C3%A4her+%26+mehr&format=json HTTP/1.1"
+    assert server.requests[0].startswith(asked)
+
+
+async def test_a_search_without_hits_and_one_without_json_say_so() -> None:
+    assert (await searched({"results": []}))[0].text == "web_search 'näher & mehr': no hit"
+    odd = {"results": [3, {"title": None, "url": "https://x", "content": ["y"]}]}
+    assert "1 hit\n1. \n   https://x" in (await searched(odd))[0].text
+    for answer in ("<html>", "[]", "{}", "[" * 100_000):
+        outcome, _ = await searched(answer)
+        assert "let it offer the format json" in outcome.text
+        assert outcome.status is ToolStatus.FAILED
+
+
+def test_web_tools_are_offered_where_the_set_up_lends_the_network() -> None:
+    def offered(mode: Mode, web: Web | None) -> set[str]:
+        schemas = toolbox(Workspace(Path("/")), mode, Lent(web=web)).schemas
+        names = {str(schema["function"]["name"]) for schema in schemas}
+        return {name for name in names if name.startswith("web")}
+
+    assert offered(Mode.GOAL, None) == set()
+    assert offered(Mode.PLAN, Web(search="http://x")) == set()
+    assert offered(Mode.DEBUG, Web()) == {"web_fetch"}
+    assert offered(Mode.GOAL, Web(search="http://x")) == {"web_fetch", "web_search"}
