@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +18,9 @@ from agentcore.ledger.wording import lines_of
 from agentcore.limits import Limits
 from agentcore.messages import Message, born
 from agentcore.sections import HEADINGS, MEMORY_END, Part, one_line
+
+# Its import asks for every line of its own, whatever the program that uses it logs.
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 REFERENCE = (
     "Retrieved from earlier sessions, for reference only. Where they differ, the user's present "

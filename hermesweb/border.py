@@ -12,7 +12,7 @@ from agentcore.directives import Instruction as InstructionValue
 from agentcore.events import RunEnd
 from agentcore.options import Automatic
 from agentcore.profile import Profile
-from hermesweb import endpoints, lease
+from hermesweb import endpoints, lease, memory
 from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion, Status
 from hermesweb.recorder import FenceLost, settle
@@ -52,6 +52,14 @@ def check_fence(held: Lease) -> bool:
 def renew(held: Lease) -> None:
     if not lease.renew(held):
         raise FenceLost(f"session {held.session_id}: the lease of {held.holder} was taken over")
+
+
+def remember(held: Lease) -> None:
+    """Keep for later sessions what this one came to."""
+    session = _mine(held)
+    if session.last_number > session.distilled_to:
+        entries = memory.distilled(session)
+        settle(held.session_id, held.fence, lambda row: memory.store(row, entries))
 
 
 def leave(held: Lease, end: RunEnd) -> bool:

@@ -11,20 +11,17 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from agentcore.agent import Agent
-from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Removal
 from agentcore.context import Context
 from agentcore.directives import Directives
 from agentcore.errors import StalePlan
-from agentcore.events import Event, MessageAdded, RunEnd, RunEnded, SystemRebuilt
+from agentcore.events import Event, RunEnd, RunEnded
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
-from agentcore.prompt import SystemPrompt, build
 from agentcore.tools import Mode, Toolbox, Workspace, toolbox
-from hermesweb import border, endpoints, lease, lives
+from hermesweb import border, endpoints, lease, lives, opening
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.lease import Lease
@@ -116,7 +113,7 @@ class Work:
         snapshot = await self._database.run(lives.snapshot_of, session)
         model = await self._database.run(endpoints.chat_model, session)
         context = Context(snapshot)
-        await self._bring_system_message(session, context)
+        await self._open(session, context)
         profile = (await self._poll()).profile
         return Agent(
             context,
@@ -134,19 +131,11 @@ class Work:
             recovered=recovered,
         )
 
-    async def _bring_system_message(self, session: AgentSession, context: Context) -> None:
-        """The first message of a new session; in an older one, in place of one that no longer
-        says the mode."""
-        wanted = build(SystemPrompt(session.mode, session.workspace))
-        if not context.messages:
-            message = context.draft(wanted)
-            await self._emit([MessageAdded(message, 0)])
-            context.append(message)
-        elif (first := context.messages[0]).is_leading and first.wire != wanted.wire:
-            birth = Birth(0, replace(wanted, replaces=first.number), None, "")
-            removal = Removal(0, 1, Fate.REBUILT, "")
-            plan = CompactionPlan(context.state, (removal,), (birth,))
-            await self._emit([SystemRebuilt(context.apply(plan))])
+    async def _open(self, session: AgentSession, context: Context) -> None:
+        """What a run begins with, before its first request."""
+        found = await self._database.run(opening.gather, session, context.messages)
+        if found and (events := opening.begin(found, context)):
+            await self._emit(events)
 
     async def _emit(self, events: Sequence[Event]) -> None:
         seq = await self._database.run(record, self._lease.session_id, self._lease.fence, events)
@@ -172,6 +161,8 @@ class Work:
 
     async def _settle(self, end: RunEnd) -> None:
         """Hand the lease back in the transaction that looks at the queue once more."""
+        if end is RunEnd.ANSWERED:
+            await self._database.run(border.remember, self._lease)
         again = await self._database.run(border.leave, self._lease, end)
         if again:
             await self._database.run(wake, self._lease.session_id)

@@ -271,12 +271,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "hermesweb.tasks.sweep", "schedule": SWEEP_SECONDS},
-}
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "hermesweb.tasks.sweep", "schedule": SWEEP_SECONDS}}
 
 # Workspaces: an agent may only be given a folder inside one of these
 
+USER_WIDE_DOCS = None if PRODUCTION or TESTING else Path.home() / ".nanohermes" / "AGENTS.md"
 WORKSPACES = DATA_DIR / "workspaces"
 ALLOWED_ROOTS = [
     WORKSPACES,

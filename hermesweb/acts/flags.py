@@ -15,7 +15,7 @@ from agentcore.options import Automatic
 from agentcore.pressure import Unit
 from agentcore.profile import BYTES_A_TOKEN
 from agentcore.prompt import MODES
-from hermesweb import lease
+from hermesweb import lease, memory
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.telling import act
@@ -140,9 +140,15 @@ def change_mode(who: User | None, session: AgentSession, value: str) -> None:
 
 
 def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
+    """An archived session leaves what it came to, as one that answered does."""
+    is_news = on and session.kind == SessionKind.RUN and session.last_number > session.distilled_to
+    entries = memory.distilled(session) if is_news else None
+
     def change(row: AgentSession) -> Mapping[str, Any]:
         if row.status in (*lease.AT_WORK, Status.QUEUED):
             raise Refused("stop the run first, then archive the session", "running")
+        if entries is not None:
+            memory.store(row, entries)
         row.status = Status.ARCHIVED if on else Status.IDLE
         return {"archived": on}
 

@@ -1,0 +1,82 @@
+"""What sessions leave for later ones of the same owner in the same workspace, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from django.db.models import Q, QuerySet
+
+from agentcore.ledger import Ledger
+from agentcore.limits import Limits
+from agentcore.memory import Entry, EntryKind, Hit, MemoryIndex, block, distill
+from agentcore.messages import Role
+from hermesweb import lives
+from hermesweb.models import AgentSession, MemoryEntry
+from hermesweb.shown import shown
+
+
+def recalled(session: AgentSession, query: str, limits: Limits) -> tuple[str, list[Hit]]:
+    """The memory block for a run of the session, and the entries in it."""
+    rows = _scope(session).order_by("-at", "-pk").values_list("pk", "kind", "text")
+    entries = tuple(Entry(EntryKind(kind), text, id=pk) for pk, kind, text in rows)
+    return block(_index(entries).search(query, limits.memory_entries), limits)
+
+
+def distilled(session: AgentSession) -> list[Entry]:
+    """What the session leaves; nothing where its profile keeps no memory."""
+    profile = session.profile_version.value
+    return distill(ledger_of(session), profile.limits) if profile.documents.memory else []
+
+
+def ledger_of(session: AgentSession) -> Ledger:
+    """What holds of the session's list, and of all that a person ever asked in it."""
+    alive = Q(to_revision=None) | Q(message__role=Role.USER)
+    found = session.lives.filter(alive).order_by("place", "number", "from_revision")
+    rows = {life.number: life.message for life in found.select_related("message__body")}
+    return Ledger.of(map(lives.message_of, rows.values()))
+
+
+def store(session: AgentSession, entries: Sequence[Entry]) -> None:
+    """What was distilled from the session, in place of what it left before. What a person wrote
+    or deleted stays so: an entry comes in when its messages are new, and leaves with its facts."""
+    mine = session.memories.filter(edited=False)
+    texts = [str(shown(entry.text)) for entry in entries]
+    mine.exclude(text__in=texts).delete()
+    there = set(session.memories.values_list("text", flat=True))
+    new = [
+        MemoryEntry(
+            owner_id=session.owner_id,
+            workspace=session.workspace,
+            kind=entry.kind,
+            text=text,
+            source=session,
+            source_numbers=list(entry.numbers),
+        )
+        for entry, text in zip(entries, texts, strict=True)
+        if text not in there and max(entry.numbers) > session.distilled_to
+    ]
+    session.distilled_to = session.last_number
+    make_room(session.owner_id, len(new), session.profile_version.value.limits)
+    MemoryEntry.objects.bulk_create(new)
+
+
+def make_room(owner_id: int, count: int, limits: Limits) -> None:
+    """Let the least used go, of those the oldest, so that `count` more fit among the owner's."""
+    if not limits.memory_stored:
+        return
+    rows = MemoryEntry.objects.filter(owner_id=owner_id).order_by("uses", "at", "pk")
+    over = rows.count() + count - limits.memory_stored
+    if over > 0:
+        leaving = list(rows.values_list("pk", flat=True)[:over])
+        MemoryEntry.objects.filter(pk__in=leaving).delete()
+
+
+def _scope(session: AgentSession) -> QuerySet[MemoryEntry]:
+    return MemoryEntry.objects.filter(owner_id=session.owner_id, workspace=session.workspace)
+
+
+@lru_cache(maxsize=32)
+def _index(entries: tuple[Entry, ...]) -> MemoryIndex:
+    """Kept while the entries are the same: making it takes longer than many searches."""
+    return MemoryIndex(entries)
