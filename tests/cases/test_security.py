@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from servers import redirect, said, serving
+
 from agentcore.messages import ToolCall, ToolStatus
+from agentcore.tools import Lent, Web, toolbox
 from agentcore.tools.base import Outcome, Toolbox, Workspace
+from agentcore.tools.fetcher import Fetcher
 from agentcore.tools.files import READ_FILE
 from agentcore.tools.search import GLOB, GREP
 from agentcore.tools.writing import EDIT_FILE
@@ -53,3 +58,31 @@ def _workspace(folder: Path) -> Path:
 
 async def _call(toolbox: Toolbox, tool: str, arguments: dict[str, Any]) -> Outcome:
     return await toolbox.call(ToolCall("c", tool, json.dumps(arguments)))
+
+
+async def test_fetch_reaches_the_inside(case: dict[str, Any]) -> None:
+    inside = {"localhost": "127.0.0.1", "name-that-resolves-to-10.example": "10.0.0.5"}
+    async with AsyncExitStack() as servers:
+        inner = await servers.enter_async_context(serving(said("the inside")))
+        public = await servers.enter_async_context(serving(redirect("http://127.0.0.1/")))
+        fine = await servers.enter_async_context(serving(said("fine", "Content-Type: text/plain")))
+
+        async def resolve(host: str, port: int) -> list[str]:
+            return [inside.get(host, "127.0.0.1" if host.endswith(".example") else host)]
+
+        # The public server of the case stands on the loopback, and every port may be used, so
+        # that only the address decides.
+        trusted = frozenset({("public.example", public.port), ("fine.example", fine.port)})
+        ports = frozenset({80, 8_000, inner.port})
+        box = toolbox(Workspace(Path("/")), lent=Lent(web=Web(Fetcher(ports, trusted, resolve))))
+        for url in case["urls"]:
+            there = url.replace("public.example/", f"public.example:{public.port}/")
+            there = there.replace("127.0.0.1:8000", f"127.0.0.1:{inner.port}")
+            outcome = await _call(box, "web_fetch", {"url": there})
+            assert outcome.status is ToolStatus.FAILED, there
+            assert outcome.text.startswith("web_fetch: ")
+        assert inner.requests == []
+        assert len(public.requests) == 1
+        outcome = await _call(box, "web_fetch", {"url": f"http://fine.example:{fine.port}/"})
+        assert outcome.status is ToolStatus.OK
+        assert outcome.text.endswith("\nfine")

@@ -12,7 +12,15 @@ from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Remov
 from agentcore.compaction.result import CompactionResult, StageReport, Trigger
 from agentcore.context import Context
 from agentcore.errors import InstructionChanged, StalePlan
-from agentcore.events import CompactionEnded, EventKind, MessageAdded, RunEnd, RunEnded, RunStarted
+from agentcore.events import (
+    CheckpointSet,
+    CompactionEnded,
+    EventKind,
+    MessageAdded,
+    RunEnd,
+    RunEnded,
+    RunStarted,
+)
 from agentcore.messages import Message, born
 from agentcore.snapshot import State
 from hermesweb import lives
@@ -249,3 +257,12 @@ def test_a_batch_costs_as_many_statements_at_message_500_as_at_the_first(
     record(session.pk, lease.fence, added(*(said(n, "x") for n in range(1, 500))))
     with django_assert_max_num_queries(8, connection=connection):
         record(session.pk, lease.fence, added(said(500, "y"), said(501, "z"), turn=2))
+
+
+def test_a_checkpoint_of_the_agent_is_a_flag_from_its_birth() -> None:
+    session = a_session()
+    lease = a_lease(session)
+    record(session.pk, lease.fence, [*added(said(1, "so far"), turn=1), CheckpointSet(1, 1)])
+    assert session.messages.get(number=1).checkpoint
+    told = session.events.get(kind=EventKind.CHECKPOINT_SET)
+    assert told.data == {"number": 1, "set": True, "turn": 1}
