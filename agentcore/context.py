@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentcore.breakdown import NOTHING, Sizes
 from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
 from agentcore.errors import StalePlan
+from agentcore.ledger.extract import with_facts
 from agentcore.messages import Message, MessageLike, as_message
 from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
 
@@ -34,8 +35,9 @@ class Context:
         return self._messages
 
     def draft(self, value: MessageLike) -> Message:
-        """The message with its number, the next one of the session, not yet in the list."""
-        return as_message(value).numbered(self._state.last_number + 1)
+        """The message with its number, the next one of the session, and its facts; not yet in the
+        list."""
+        return with_facts(as_message(value).numbered(self._state.last_number + 1))
 
     def append(self, value: MessageLike) -> Message:
         """Put it at the end of the list, with its number."""

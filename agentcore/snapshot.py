@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agentcore.breakdown import Breakdown, Sizes, total
+from agentcore.ledger.extract import with_facts
 from agentcore.messages import Message, MessageLike, Role, as_message
 
 PLACES_A_NUMBER = 4
@@ -33,12 +34,14 @@ class Snapshot:
     state: State
 
     @classmethod
-    def of(cls, messages: Iterable[MessageLike]) -> Snapshot:
-        """Number and measure a plain list; messages that already have a number keep it."""
+    def of(cls, messages: Iterable[MessageLike], *, facts: bool = False) -> Snapshot:
+        """Number and measure a plain list; messages that already have a number keep it. With
+        `facts` those of each message are found now, unless it has them."""
         numbered = []
         for index, value in enumerate(messages, 1):
             message = as_message(value)
-            numbered.append(message if message.number else message.numbered(index))
+            message = message if message.number else message.numbered(index)
+            numbered.append(with_facts(message) if facts else message)
         return cls(
             tuple(numbered),
             tuple(message.number * PLACES_A_NUMBER for message in numbered),

@@ -18,7 +18,6 @@ COMPARED = 200
 # Calls whose result may still come.
 OPEN_CALLS = 64
 TRIED_CHARS = 120
-_COMPARED_KINDS = RULES | {FactKind.DECISION, FactKind.NUMBER}
 _PATHS = (FactKind.CHANGED_PATH, FactKind.READ_PATH)
 _DIGITS = re.compile(r"[0-9][0-9.,]*")
 
@@ -29,34 +28,35 @@ class Ledger:
     def __init__(self) -> None:
         self._standing: dict[FactKind, dict[str, Fact]] = {kind: {} for kind in FactKind}
         self._replaced: list[tuple[Fact, Fact]] = []
-        self._recent: dict[object, deque[Fact]] = {}
-        self._last_on: dict[tuple[object, str], Fact] = {}
+        self._recent: dict[str, deque[Fact]] = {}
+        self._last_on: dict[tuple[str, str], Fact] = {}
         self._of_call: dict[str, list[tuple[Fact, Fact | None]]] = {}
         self._instruction: Fact | None = None
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Ledger:
         ledger = cls()
-        for message in messages:
-            ledger.add(facts_of(message))
+        ledger.add(fact for message in messages for fact in facts_of(message))
         return ledger
 
     def add(self, facts: Iterable[Fact]) -> None:
-        """The facts of the next message."""
+        """The facts of the messages that come next, in their order."""
+        standing_of, goal, state = self._standing, FactKind.GOAL, FactKind.STATE
         for fact in facts:
             kind = fact.kind
-            if kind in _COMPARED_KINDS:
-                self._compare(fact)
-            elif kind is FactKind.GOAL:
+            if kind is goal:
                 self._take_goal(fact)
                 continue
-            elif kind is FactKind.STATE:
+            if kind is state:
                 self._take_state(fact)
                 continue
+            if fact.subject or (fact.bound and kind in RULES):
+                self._compare(fact)
             elif fact.call:
                 fact = self._of_a_call(fact)
-            standing = self._standing[kind]
-            standing.pop(fact.key, None)
+            standing = standing_of[kind]
+            if fact.key in standing:
+                del standing[fact.key]
             standing[fact.key] = fact
 
     @property
@@ -99,20 +99,18 @@ class Ledger:
         return "\n".join(lines_of(kinds, max_chars))
 
     def _compare(self, fact: Fact) -> None:
-        group = RULES if fact.kind in RULES else fact.kind
+        group = "rule" if fact.kind in RULES else str(fact.kind)
         recent = self._recent.setdefault(group, deque(maxlen=COMPARED))
         same = self._last_on.get((group, fact.subject))
-        candidates = [same] if same else []
-        if fact.kind is not FactKind.NUMBER and (fact.bound or fact.revises):
-            candidates = list(recent)
+        looks_wider = fact.kind is not FactKind.NUMBER and (fact.bound or fact.revises)
+        candidates = list(recent) if looks_wider else [same] if same else []
         for earlier in replaced_by(fact, candidates):
             standing = self._standing[earlier.kind]
             if standing.get(earlier.key) is earlier:
                 del standing[earlier.key]
                 self._replaced.append((earlier, fact))
-        if fact.subject or fact.bound:
-            recent.append(fact)
-            self._last_on[group, fact.subject] = fact
+        recent.append(fact)
+        self._last_on[group, fact.subject] = fact
 
     def _take_goal(self, fact: Fact) -> None:
         goal = self.goal

@@ -20,7 +20,7 @@ from histories import answer, calls, result, system, user  # noqa: E402
 
 from agentcore import Snapshot  # noqa: E402
 from agentcore.errors import AgentcoreError  # noqa: E402
-from agentcore.ledger import Ledger, extract, survival, with_facts  # noqa: E402
+from agentcore.ledger import Ledger, extract, survival  # noqa: E402
 from agentcore.messages import Message, as_message  # noqa: E402
 from agentcore.transcripts import load_all  # noqa: E402
 
@@ -80,7 +80,7 @@ def history() -> Snapshot:
         log = f"run {turn}: 12 passed, warning: slow\nelapsed: {turn} ms\n" + "row done\n" * 300
         values += [call, result(f"c{turn}", log), more, result(f"d{turn}", "edited")]
         values += [user(f"go on with part {turn}"), answer("It works now.")]
-    return Snapshot.of(with_facts(as_message(value)) for value in values)
+    return Snapshot.of(values, facts=True)
 
 
 def main() -> None:
