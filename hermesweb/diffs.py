@@ -137,9 +137,9 @@ def shown(
     limit = OPEN_ROWS if unfolded else len(placed)
     runs = _runs(placed[:limit], heirs)
     page = runs[:BANDS]
-    places = [place for run in page for place, _ in (*run.rows, *run.added)]
-    following = [place for place, _ in placed if places and place > max(places)]
-    return Shown(_bands(session, page, unfolded), following[0] if following else None)
+    last = max((place for run in page for place, _ in (*run.rows, *run.added)), default=-1)
+    following = (place for place, _ in placed if place > last)
+    return Shown(_bands(session, page, unfolded), next(following, None))
 
 
 def _entries(session: AgentSession, change: Revision) -> list[diff.Entry]:

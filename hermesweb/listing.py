@@ -167,7 +167,9 @@ def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
     """Rows with their `key`, in no order yet."""
     messages = _light(session.messages.all())
     if choice.view is View.MODEL:
-        messages = messages.filter(lives__to_revision=None).annotate(place=F("lives__place"))
+        # Naming the session here too lets the index of lives give the rows in their order.
+        messages = messages.filter(lives__session=session, lives__to_revision=None)
+        messages = messages.annotate(place=F("lives__place"))
     else:
         messages = messages.annotate(place=F("number"))
     if choice.category:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 from builders import a_lease, a_session, added, answered, called, said, turn_ended
@@ -104,7 +105,7 @@ def html_of(client: Client, path: str, *, htmx: bool = False) -> str:
 
 def words_of(html: str) -> str:
     """What is read: without tags, spaces made one."""
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
 
 
 def _recorded(session: AgentSession, messages: list[Message]) -> AgentSession:

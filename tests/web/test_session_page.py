@@ -233,12 +233,12 @@ def test_the_fragments_are_parts_for_htmx_and_a_page_for_others(client: Client, 
 
 
 def test_the_chart_holds_each_turn_with_its_own_limit(client: Client, ada: User) -> None:
-    session = a_talk(ada, 8)
+    session = a_talk(ada, 8, profile="nanohermes")
     StoredTurn.objects.filter(number=1).update(limit=12_000)
     data = client.get(url(session, "chart.json")).json()
     assert [row["turn"] for row in data["turns"]] == [1, 2, 3]
     assert [row["limit"] for row in data["turns"]] == [12_000, 24_000, 24_000]
-    assert (data["unit"], data["name"], data["threshold"]) == ("bytes", "keep recent", 0.8)
+    assert (data["unit"], data["name"], data["threshold"]) == ("bytes", "keep recent", 1.0)
     assert sum(data["turns"][2]["breakdown"].values()) == data["turns"][2]["bytes"]
 
 
