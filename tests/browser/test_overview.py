@@ -62,6 +62,17 @@ def test_a_filter_keeps_the_focus_and_its_address(watched: Any) -> None:
     expect(page.locator("tr", has_text="alpha one")).to_have_count(1)
 
 
+def test_a_part_of_a_page_leads_the_whole_page_to_sign_in_and_back(watched: Any) -> None:
+    page = watched.page
+    begin(watched, "for later")
+    page.goto(f"{watched.house.url}/?sort=title")
+    page.context.clear_cookies()
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('wall:stale'))")
+    page.wait_for_url("**/accounts/login/**")
+    expect(page.locator("h1")).to_have_text("Sign in")
+    assert page.url.endswith("?next=%2F%3Fsort%3Dtitle")
+
+
 def test_the_theme_holds_over_a_reload(watched: Any) -> None:
     page = watched.page
     scheme = "getComputedStyle(document.documentElement).colorScheme"
