@@ -10,6 +10,7 @@ import { onThemeChange, palette } from "./palette.js";
 import { ceiling, quantity, stack, unitWord } from "./turns.js";
 
 const AT_MOST_EVERY = 2000;
+const MOST_NAMES = 8;
 // Plotly writes its own rules and those of its maps into inline style sheets, which our policy
 // refuses, unless elements with these ids are there; css/plot.css holds what a chart needs. The
 // second id changes with the bundle: the test of the policy then names the new one.
@@ -142,7 +143,7 @@ export function layout({ turns, unit, threshold, name }, colours, width) {
     annotations: [
       ...(limit ? [words(limit, `limit ${quantity(limit, unit)}`, colours)] : []),
       ...(next ? [words(next, `${name} at ${quantity(Math.round(next), unit)}`, colours)] : []),
-      ...marks.map(({ x, count }) => above(x, `C${count}`, colours)),
+      ...named(marks).map(({ x, count }) => above(x, `C${count}`, colours)),
     ],
   };
 }
@@ -159,6 +160,12 @@ function positions(turns) {
 function cuts(turns, places) {
   const compacted = turns.flatMap((row, place) => (row.compacted_before ? [places[place] - 1] : []));
   return compacted.map((x, place) => ({ x, count: place + 1 }));
+}
+
+// Of many marks every so many has its name, so that no two names overlap on a narrow page.
+function named(marks) {
+  const step = Math.max(1, Math.ceil(marks.length / MOST_NAMES));
+  return marks.filter(({ count }) => count % step === 0);
 }
 
 function turnTicks(turns, places, most) {

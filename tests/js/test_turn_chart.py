@@ -80,6 +80,15 @@ def test_a_compaction_leaves_a_gap_with_its_mark(show: Show) -> None:
     ]
 
 
+def test_of_many_compactions_so_many_are_named_as_fit(show: Show) -> None:
+    turns = [{**TURNS[0], "turn": n, "compacted_before": n > 1} for n in range(1, 22)]
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*turns)})
+    wait_for_bars(page)
+    names = plot(page, "plot.layout.annotations.slice(2).map(({ text }) => text)")
+    assert names == ["C3", "C6", "C9", "C12", "C15", "C18"]
+    assert plot(page, "plot.layout.shapes.length") == 2 + 20
+
+
 def test_the_plot_lies_in_its_box(show: Show) -> None:
     page = show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
     wait_for_bars(page)
