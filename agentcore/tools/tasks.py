@@ -10,6 +10,7 @@ from agentcore.limits import Limits, whole_characters
 from agentcore.messages import ToolStatus
 from agentcore.tools.arguments import FunctionTool, count, schema, text
 from agentcore.tools.base import Tool, ToolResult, Workspace
+from agentcore.tools.guard import Reason
 from agentcore.tools.paths import opened
 from agentcore.tools.process import Ended, guarded
 from agentcore.tools.shell import SHELL, how_it_ended, subject_of
@@ -39,6 +40,12 @@ class BackgroundTask:
     @property
     def has_ended(self) -> bool:
         return self._work.done()
+
+    @property
+    def succeeded(self) -> bool:
+        work = self._work
+        clean = work.done() and not work.cancelled() and not work.exception()
+        return clean and work.result().reason is Reason.EXIT and not work.result().code
 
     @property
     def state(self) -> str:
@@ -135,7 +142,8 @@ class Tasks:
         await task.look(FIRST_LOOK_SECONDS)
         head = f"start_task {task.name} ({task.state}): {task.subject}"
         if task.has_ended:
-            return ToolResult(f"{head}\n{task.kept.decode(errors='replace')}", ToolStatus.FAILED)
+            status = ToolStatus.OK if task.succeeded else ToolStatus.FAILED
+            return ToolResult(f"{head}\n{task.kept.decode(errors='replace')}", status)
         return ToolResult(f"{head}\nread its output with read_task, task={task.name}")
 
     def _make_room(self, most: int) -> None:

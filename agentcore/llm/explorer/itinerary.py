@@ -19,6 +19,7 @@ from agentcore.llm.explorer.sightings import (
     lines_of,
     listing,
     of_search,
+    started_task,
 )
 from agentcore.llm.explorer.view import View
 
@@ -30,6 +31,11 @@ ENTRIES = r"__name__ == .__main__.|^func main\(|fn main\(|^int main\(|^\[project
 STATUS = "git --no-optional-locks status --short"
 HISTORY = "git --no-optional-locks log --oneline -n 10"
 VERSIONS = "python3 --version"
+# Runs in the background while sources are read.
+LONGEST = (
+    r"find . \( -name '.?*' -o -name node_modules \) -prune "
+    r"-o -type f -size -1000k -exec wc -l {} + | sort -n | tail -n 11"
+)
 HEAVIEST = (
     r"find . \( -name '.?*' -o -name node_modules \) -prune "
     r"-o -type f -printf '%s %p\n' | sort -n | tail -n 10"
@@ -38,6 +44,9 @@ HEAVIEST = (
 READ_LINES = 250
 MOST_READ = 28
 PATTERN_CHARS = 24
+COUNT_SECONDS = 10
+# Where the start is no longer in view.
+FIRST_TASK = "task-1"
 
 # The most telling first.
 GUIDES = ("readme", "pyproject.toml", "package.json", "cargo.toml", "go.mod", "contributing")
@@ -108,14 +117,36 @@ def _tour(seen: View, known: Listing, say: Phrases) -> list[Move]:
     guides = list(found)[:3]
     sources = [path for path in in_order(known.paths) if path not in guides]
     return [
-        Move(say.survey, (_glob(), _run("ls -la"), _run(STATUS))),
+        Move(say.survey, (_glob(), ("list_dir", {}), _run(STATUS))),
         Move(say.guides.format(paths=named(guides, say)), _reads(guides)),
         Move(say.structure, _greps((DEFINITIONS, TESTS, OPEN_WORK))),
-        Move(say.commands, (_run(HISTORY), _run(VERSIONS))),
+        Move(
+            say.commands,
+            (_run(HISTORY), _run(VERSIONS), ("start_task", {"command": LONGEST})),
+        ),
+        Move(say.checkpoint, (("checkpoint", {"note": say.note}),)),
+        *_skills(seen, say),
         *_readings(seen, sources[:MOST_READ], say),
+        Move(say.counting, _counted(seen)),
+        _recalling(seen, say),
         Move(say.words.format(words=named(seen.words, say)), _greps(seen.words)),
         Move(say.check, (_glob(), *_greps((ENTRIES,)), _run(HEAVIEST))),
     ]
+
+
+def _skills(seen: View, say: Phrases) -> Iterable[Move]:
+    for name in seen.skills[:1]:
+        yield Move(say.skill.format(name=name), (("skill", {"name": name}),))
+
+
+def _counted(seen: View) -> tuple[Call, ...]:
+    task = {"task": started_task(seen.seen) or FIRST_TASK}
+    return ("read_task", {**task, "wait": COUNT_SECONDS}), ("stop_task", task)
+
+
+def _recalling(seen: View, say: Phrases) -> Move:
+    words = seen.words[:1] or ("README",)
+    return Move(say.recall.format(words=named(words, say)), (("recall", {"query": words[0]}),))
 
 
 def _readings(seen: View, paths: Sequence[str], say: Phrases) -> Iterable[Move]:

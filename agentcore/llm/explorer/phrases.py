@@ -29,6 +29,11 @@ class Phrases:
     words: str
     no_words: str
     check: str
+    counting: str
+    recall: str
+    checkpoint: str
+    note: str
+    skill: str
     interrupted: str
     saw_files: str
     saw_lines: str
@@ -39,6 +44,7 @@ class Phrases:
     not_listed: str
     kinds: str
     largest: str
+    longest: str
     entries: str
     tests: str
     open_work: str
@@ -70,6 +76,11 @@ ENGLISH = Phrases(
     words="I search for words of the instruction: {words}",
     no_words="I look for the files to answer from",
     check="I check the counts once more before I report",
+    counting="I read what the count of lines in the background found, and end it",
+    recall="I search what left my view for: {words}",
+    checkpoint="I set a checkpoint: the overview is done",
+    note="Listed, read the guides, searched for definitions, tests and open work. Open: sources.",
+    skill="I read the skill {name}, which the system message lists",
     interrupted="a new instruction came in; I search for its words: {words}",
     saw_files="{count} files listed",
     saw_lines="{path} has {count} lines",
@@ -80,6 +91,7 @@ ENGLISH = Phrases(
     not_listed="The workspace could not be listed, so there is no count of its files.",
     kinds="By ending: {kinds}",
     largest="Largest: {files}",
+    longest="Most lines: {files}",
     entries="Entry points, by search: {paths}",
     tests="Test files by name: {count}",
     open_work="Notes of open work (TODO, FIXME): {count} in {files} files",
@@ -111,6 +123,11 @@ CHINESE = Phrases(
     words="搜索指令中的词：{words}",
     no_words="查找可用来回答的文件",
     check="报告之前再核对一次数目",
+    counting="读取后台统计行数的结果，然后结束它",
+    recall="在已移出上下文的内容中搜索：{words}",
+    checkpoint="设置检查点：概览已完成",
+    note="已列出文件，读过说明，搜索过定义、测试和未完成的工作。未完成：源码。",
+    skill="阅读系统消息中列出的技能 {name}",
     interrupted="收到新的指令，先搜索其中的词：{words}",
     saw_files="列出了 {count} 个文件",
     saw_lines="{path} 有 {count} 行",
@@ -121,6 +138,7 @@ CHINESE = Phrases(
     not_listed="无法列出工作区，因此没有文件数目。",
     kinds="按扩展名：{kinds}",
     largest="最大的文件：{files}",
+    longest="行数最多：{files}",
     entries="搜索到的入口：{paths}",
     tests="按名称看是测试的文件：{count} 个",
     open_work="未完成工作的标记（TODO、FIXME）：{files} 个文件中 {count} 处",

@@ -8,7 +8,14 @@ from pathlib import PurePosixPath
 
 from agentcore.llm.explorer.itinerary import ENTRIES, HEAVIEST, HISTORY, OPEN_WORK, TEST_FILE, named
 from agentcore.llm.explorer.phrases import Phrases, phrases_for
-from agentcore.llm.explorer.sightings import Listing, commits, of_command, of_search, weighed
+from agentcore.llm.explorer.sightings import (
+    Listing,
+    commits,
+    counted_lines,
+    of_command,
+    of_search,
+    weighed,
+)
 from agentcore.llm.explorer.view import View
 
 MOST_NAMED = 6
@@ -47,6 +54,9 @@ def _of_weights(seen: View, say: Phrases) -> Iterator[str]:
     if heaviest:
         files = [f"{path} ({size:,} bytes)" for size, path in heaviest]
         yield say.largest.format(files=named(files, say))
+    if longest := counted_lines(seen.seen)[:MOST_NAMED]:
+        files = [f"{path} ({lines:,})" for lines, path in longest]
+        yield say.longest.format(files=named(files, say))
 
 
 def _of_searches(seen: View, say: Phrases) -> Iterator[str]:

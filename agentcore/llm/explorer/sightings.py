@@ -16,6 +16,8 @@ EVERYTHING = "**/*"
 
 _HIT = re.compile(r"^([^…].*?):\d+:")
 _WEIGHED = re.compile(r"^(\d+) \./(.+)$", re.MULTILINE)
+_COUNTED = re.compile(r"^ *(\d+) \./(.+)$", re.MULTILINE)
+_STARTED = re.compile(r"start_task (task-\d+) ")
 _COMMIT = re.compile(r"^[0-9a-f]{7,40} .+$", re.MULTILINE)
 _LENGTH = re.compile(r"(\d+) lines?, \d+ bytes|lines \d+-\d+ of (\d+)")
 _DEFINED = re.compile(
@@ -132,6 +134,23 @@ def weighed(output: str) -> tuple[tuple[int, str], ...]:
     return tuple(
         sorted(((int(size), path) for size, path in _WEIGHED.findall(output)), reverse=True)
     )
+
+
+def started_task(seen: Sequence[Sighting]) -> str | None:
+    """The name of the background task started last, if that is in view."""
+    for one in reversed(seen):
+        if one.tool == "start_task" and (found := _STARTED.match(one.text)):
+            return found[1]
+    return None
+
+
+def counted_lines(seen: Sequence[Sighting]) -> tuple[tuple[int, str], ...]:
+    """(lines, path) pairs of the newest look into a background task, the longest first."""
+    for one in reversed(seen):
+        if one.tool == "read_task":
+            pairs = ((int(lines), path) for lines, path in _COUNTED.findall(one.body))
+            return tuple(sorted(pairs, reverse=True))
+    return ()
 
 
 def commits(output: str) -> tuple[str, ...]:

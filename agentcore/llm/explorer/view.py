@@ -14,10 +14,12 @@ from agentcore.llm.explorer.sightings import (
     sightings,
 )
 from agentcore.messages import Message, Role
+from agentcore.skills import ASK
 
 MAX_WORDS = 3
 
 _STAMP = re.compile(r"(Step|Follow-up|追问第|第) (\d+)\b")
+_SKILL = re.compile(r"^- ([^:\n]+)", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,}")
 _COMMON = frozenset(
     _WORD.findall(
@@ -45,6 +47,7 @@ class View:
     newest: tuple[Sighting, ...]
     has_just_listed: bool
     listing: Listing | None
+    skills: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -71,7 +74,15 @@ def view(messages: Sequence[Message]) -> View:
         newest=sightings(messages[said[-1] :]) if said else (),
         has_just_listed=any(call.name == "glob" for call in last_calls),
         listing=listing(seen),
+        skills=_skills(messages),
     )
+
+
+def _skills(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Names that the system message lists as skills."""
+    leading = messages[0].text if messages and messages[0].is_leading else ""
+    listed = leading.partition(ASK)[2].partition("\n\n")[0]
+    return tuple(_SKILL.findall(listed))
 
 
 def _progress(run: Sequence[Message], *, may_be_summarized: bool) -> tuple[int, bool]:
