@@ -24,12 +24,12 @@ LAYERS = {
         {
             *("profile", "presets", "directives", "events", "invariants", "prefix"),
             *("verify", "diff"),
-            *("compaction.plan", "compaction.result", "compaction.events"),
+            *("compaction.breaker", "compaction.events", "compaction.plan", "compaction.result"),
         },
         {"compaction"},
         {"context", "compaction.pipeline", "compaction.compact"},
         {"documents", "llm", "tools", "prompt", "skills", "transcripts", "halt"},
-        {"agent", "turn", "headroom", "simulate"},
+        {"agent", "headroom", "rest", "simulate", "turn", "writer"},
         {"", "__main__"},
     ],
     "hermesweb": [
