@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
+from agentcore.memory import EntryKind
 from hermesweb.listing import Choice, Order, View
+from hermesweb.templatetags.units import plain, words
 
 MOST_DIGITS = 18
 
@@ -60,6 +63,21 @@ class DiffChoice(forms.Form):
     note = forms.IntegerField(min_value=1, max_value=10**9, required=False)
     start = forms.IntegerField(min_value=0, max_value=10**9, required=False)
     open = forms.BooleanField(required=False)
+
+
+class MemoryChoice(forms.Form):
+    q = forms.CharField(
+        max_length=200, required=False, label="Text", widget=forms.TextInput({"type": "search"})
+    )
+    workspace = forms.ChoiceField(required=False, label="Folder")
+    kind = forms.ChoiceField(
+        choices=[("", "all kinds"), *((one, words(one)) for one in EntryKind)], required=False
+    )
+
+    def __init__(self, *args: Any, workspaces: Sequence[str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        folders = [("", "all folders"), *((one, plain(one)) for one in workspaces)]
+        self.fields["workspace"].choices = folders  # type: ignore[attr-defined]
 
 
 def problems(form: forms.Form) -> str:

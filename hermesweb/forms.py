@@ -5,11 +5,13 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
+from agentcore.limits import Limits
+from agentcore.memory import EntryKind
 from agentcore.transcripts import Format
 from hermesweb import endpoints
 from hermesweb.acts import Invalid
 from hermesweb.models import Profile
-from hermesweb.templatetags.units import plain
+from hermesweb.templatetags.units import plain, words
 
 # An upload is read into memory as a whole.
 MOST_IMPORT_BYTES = 200_000_000
@@ -58,6 +60,37 @@ class NewSession(forms.Form):
 
     def _offer(self, field: str, names: Any) -> None:
         self.fields[field].widget.choices = [(name, name) for name in names]
+
+
+class Correction(forms.Form):
+    """What a person may change of a memory entry; `acts` checks the values."""
+
+    kind = forms.ChoiceField(choices=[(one.value, words(one)) for one in EntryKind])
+    text = forms.CharField(
+        max_length=Limits().memory_entry_chars,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=f"One sentence, at most {Limits().memory_entry_chars} characters.",
+        error_messages={"required": "Write what later sessions should know."},
+    )
+
+    def add_invalid(self, error: Invalid) -> None:
+        text = str(error)
+        self.add_error(
+            error.field if error.field in self.fields else None, f"{text[:1].upper()}{text[1:]}."
+        )
+
+
+class NewEntry(Correction):
+    workspace = forms.CharField(
+        label="Folder",
+        widget=forms.TextInput(attrs={"list": "workspaces"}),
+        help_text="Sessions in this folder may be given the entry, and no others.",
+        error_messages={"required": "Name the folder."},
+    )
+    kind = forms.ChoiceField(
+        choices=[(one.value, words(one)) for one in EntryKind], initial=EntryKind.FACT
+    )
+    field_order = ("text", "kind", "workspace")
 
 
 class ImportFile(forms.Form):

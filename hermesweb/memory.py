@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
 from django.db.models import Q, QuerySet
 
+from agentcore.events import EventKind
 from agentcore.ledger import Ledger
 from agentcore.limits import Limits
 from agentcore.memory import Entry, EntryKind, Hit, MemoryIndex, block, distill
 from agentcore.messages import Role
 from hermesweb import lives
-from hermesweb.models import AgentSession, MemoryEntry
+from hermesweb.access import Anyone
+from hermesweb.models import AgentSession, MemoryEntry, SessionEvent
 from hermesweb.shown import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What one run was given, each entry with its score; None for one that is no longer there."""
+
+    session: AgentSession
+    run: int
+    at: datetime
+    entries: list[tuple[MemoryEntry | None, float]]
 
 
 def recalled(session: AgentSession, query: str, limits: Limits) -> tuple[str, list[Hit]]:
@@ -70,6 +84,30 @@ def make_room(owner_id: int, count: int, limits: Limits) -> None:
     if over > 0:
         leaving = list(rows.values_list("pk", flat=True)[:over])
         MemoryEntry.objects.filter(pk__in=leaving).delete()
+
+
+def of_owner(owner: Anyone) -> QuerySet[MemoryEntry]:
+    """All that may be shown to a person: the entries are theirs alone, whoever sees the session."""
+    return MemoryEntry.objects.filter(owner_id=owner.pk)
+
+
+def injections(owner: Anyone, most: int) -> list[Injection]:
+    """What the person's last runs were given, newest first."""
+    events = SessionEvent.objects.filter(
+        kind=EventKind.MEMORY_INJECTED, session__owner_id=owner.pk, session__ready=True
+    )
+    rows = list(events.select_related("session").order_by("-at", "-pk")[:most])
+    wanted = {given["id"] for row in rows for given in row.data["entries"]}
+    entries = of_owner(owner).in_bulk(list(wanted))
+    return [
+        Injection(
+            row.session,
+            row.data["run"],
+            row.at,
+            [(entries.get(given["id"]), given["score"]) for given in row.data["entries"]],
+        )
+        for row in rows
+    ]
 
 
 def _scope(session: AgentSession) -> QuerySet[MemoryEntry]:

@@ -5,7 +5,16 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from hermesweb import api
-from hermesweb.views import compactions, health, imports, messages, session, sessions, sign_in
+from hermesweb.views import (
+    compactions,
+    health,
+    imports,
+    memory,
+    messages,
+    session,
+    sessions,
+    sign_in,
+)
 from hermesweb.views.theme import theme
 
 urlpatterns = [
@@ -36,6 +45,9 @@ urlpatterns = [
         compactions.diff_json,
         name="compaction_diff",
     ),
+    path("memory/", memory.page, name="memory"),
+    path("memory/<int:id>/", memory.entry, name="memory_entry"),
+    path("memory/<int:id>/delete", memory.forget, name="memory_delete"),
     path("imports/new/", imports.new, name="import"),
     path("imports/<str:id>/", imports.imported, name="imported"),
     path("accounts/login/", sign_in.password, name="login"),

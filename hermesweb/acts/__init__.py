@@ -19,6 +19,7 @@ from hermesweb.acts.flags import (
     rename,
     unpin,
 )
+from hermesweb.acts.memory import correct, forget, remember
 from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
 
@@ -31,11 +32,14 @@ __all__ = [
     "change_profile",
     "checkpoint",
     "compact_now",
+    "correct",
     "create",
     "delete",
     "edit",
     "floor",
+    "forget",
     "pin",
+    "remember",
     "rename",
     "resume",
     "save_profile",

@@ -172,6 +172,13 @@ class SessionEvent(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "seq"], name="event_seq")]
+        indexes = [
+            models.Index(
+                fields=["-at"],
+                condition=models.Q(kind=EventKind.MEMORY_INJECTED),
+                name="event_memory",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.seq} {self.kind}"
