@@ -65,6 +65,11 @@ def test_the_page_says_what_to_expect_while_there_is_nothing(client: Client) -> 
     assert "0 entries" in page and "No entries yet" in page and "No run was given" in page
 
 
+def test_every_page_leads_to_memory_and_this_one_is_marked(client: Client) -> None:
+    assert '<a href="/memory/">Memory</a>' in client.get("/").content.decode()
+    assert '<a href="/memory/" aria-current="page">Memory</a>' in shown(client)
+
+
 def test_what_runs_were_given_stands_there_with_scores(client: Client, ada: User) -> None:
     session = a_session(ada, title="a run")
     there, gone = an_entry(ada), an_entry(ada, "gone soon")
