@@ -23,7 +23,7 @@ LAYERS = {
         {"snapshot", "pressure", "ledger", "memory"},
         {
             *("profile", "presets", "directives", "events", "invariants", "prefix"),
-            *("verify", "diff"),
+            *("verify", "lint", "diff"),
             *("compaction.breaker", "compaction.events", "compaction.plan", "compaction.result"),
         },
         {"compaction"},
