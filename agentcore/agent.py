@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.compaction.result import Trigger
 from agentcore.context import Context
 from agentcore.directives import Directives, Instruction, InstructionKind
-from agentcore.errors import InstructionChanged, ModelError
+from agentcore.errors import ContextTooLong, InstructionChanged, ModelError
 from agentcore.events import (
     CheckpointSet,
     Event,
@@ -33,7 +34,7 @@ from agentcore.headroom import Emit, Headroom
 from agentcore.llm.base import ChatModel, OnText, Reply
 from agentcore.messages import Message, Role, ToolCall
 from agentcore.prefix import Prefix
-from agentcore.pressure import TokenCounter
+from agentcore.pressure import TokenCounter, Window, WindowSource
 from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Outcome, Toolbox
@@ -44,6 +45,8 @@ Check: TypeAlias = Callable[[], Awaitable[None]]
 
 TRIES = 3
 BACKOFF_SECONDS = 1.0
+# Of a request that the provider refused without naming its window.
+REFUSED_SHARE = 0.9
 STOPPED = "[{tool} was stopped; it may have run in part]"
 NOT_STARTED = "[{tool} was not run: the run was stopped]"
 
@@ -73,6 +76,7 @@ class Agent:
         on_text: OnText | None = None,
         check: Check | None = None,
         recovered: bool = False,
+        breaker: Breaker | None = None,
     ) -> None:
         self._context = context
         self._model = model
@@ -97,6 +101,7 @@ class Agent:
             counter=counter,
             emit=emit,
             halt=self._halt,
+            breaker=breaker or Breaker(),
         )
 
     def stop(self) -> None:
@@ -152,6 +157,8 @@ class Agent:
         for instruction in directives.instructions:
             await self._take(instruction, directives)
         if not self._owes_reply():
+            if self._run_open:
+                await self._headroom.at_run_end(directives, self._turn)
             return RunEnd.ANSWERED
         if not self._run_open:
             await self._start_run()
@@ -160,7 +167,25 @@ class Agent:
             return RunEnd.LIMIT
         if not await self._headroom.make(directives, self._turn):
             return RunEnd.BLOCKED
-        await self._take_turn(directives.profile)
+        try:
+            await self._take_turn(directives.profile)
+        except ContextTooLong as error:
+            return await self._refused(error, directives)
+        return None
+
+    async def _refused(self, error: ContextTooLong, directives: Directives) -> RunEnd | None:
+        """One compaction and one more try; after that the run is blocked."""
+        tokens = self._headroom.pressure(directives.profile).tokens
+        window = error.window or int(tokens * REFUSED_SHARE)
+        fits = await self._headroom.refused(
+            Window(window, WindowSource.CONTRADICTED), directives, self._turn
+        )
+        if not fits:
+            return RunEnd.BLOCKED
+        try:
+            await self._take_turn(directives.profile)
+        except ContextTooLong:
+            return RunEnd.BLOCKED
         return None
 
     async def _take(self, instruction: Instruction, directives: Directives) -> None:

@@ -30,10 +30,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """`instructions` in the order in which they were queued; `pins` are message numbers;
+    """`instructions` in the order in which they were queued; `pins` and `checkpoints` are
+    message numbers; `hold`: no automatic compaction; `hold_until`: none before so much is used;
     `profile` holds the automatic switch in force."""
 
     profile: Profile
     pins: frozenset[int] = frozenset()
+    checkpoints: frozenset[int] = frozenset()
     instructions: tuple[Instruction, ...] = ()
     stop: bool = False
+    hold: bool = False
+    hold_until: int = 0

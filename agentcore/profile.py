@@ -56,8 +56,9 @@ _LISTS: Mapping[str, type[StrEnum]] = {
 class Profile:
     """`budget` in `unit`, or None: the window is the limit. `window` in tokens, or None: from the
     model, else `assumed_window`. `reserve` in tokens, or None: 20,000, at most 5% of the window.
-    `target` and `min_gain` are fractions of the limit; `pins_first_user`: the first user message is
-    pinned by rule."""
+    `target` and `min_gain` are fractions of the limit; `compact_at_run_end`: pressure from
+    which a run that was answered ends with a compaction; `pins_first_user`: the first user message
+    is pinned by rule."""
 
     stages: tuple[Stage, ...]
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -70,6 +71,7 @@ class Profile:
     target: float = 0.60
     min_gain: float = 0.02
     automatic: Automatic = Automatic.ON
+    compact_at_run_end: float | None = None
     pins_first_user: bool = False
     limits: Limits = field(default_factory=Limits)
     result_share: bool = True
@@ -169,6 +171,8 @@ def _check(profile: Profile) -> None:
         raise ProfileError(
             f"the target {profile.target} lies under the lowest threshold {ats[0]}", "target"
         )
+    if profile.compact_at_run_end is not None:
+        fraction(profile.compact_at_run_end, "compact_at_run_end")
     if profile.min_gain:
         fraction(profile.min_gain, "min_gain", most=0.5)
 

@@ -51,6 +51,7 @@ class Stage:
     pins: frozenset[int] = frozenset()
     summarizer: ScriptedModel | None = None
     stop: bool = False
+    hold: bool = False
     tool: Echo = field(default_factory=Echo)
     queue: list[Instruction] = field(default_factory=list)
     told: list[list[Event]] = field(default_factory=list)
@@ -100,7 +101,13 @@ class Stage:
         self.queue = [one for one in self.queue if one.id not in taken]
 
     async def _poll(self) -> Directives:
-        return Directives(self.profile, self.pins, tuple(self.queue), self.stop)
+        return Directives(
+            self.profile,
+            self.pins,
+            instructions=tuple(self.queue),
+            stop=self.stop,
+            hold=self.hold,
+        )
 
     def edit(self, text: str) -> None:
         self.queue = [replace(one, text=text) for one in self.queue]

@@ -10,7 +10,13 @@ from agentcore.breakdown import NOTHING
 from agentcore.compaction.pipeline import Answer, Pipeline, PressureOf, run_pipeline
 from agentcore.compaction.plan import apply_plan
 from agentcore.compaction.repair import repair
-from agentcore.compaction.result import CompactionResult, Failure, SummaryFailed, Trigger
+from agentcore.compaction.result import (
+    CompactionResult,
+    Failure,
+    SummaryFailed,
+    Trigger,
+    WrittenSummary,
+)
 from agentcore.compaction.summarizer import SummaryRequest, accept
 from agentcore.errors import ModelError, PlanError
 from agentcore.messages import MessageLike
@@ -83,10 +89,12 @@ def _drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:
 
 
 def _summary(request: SummaryRequest, summarize: Summarize) -> Answer:
+    """A plain callable is not told of headings, so it is judged as a short summary."""
     try:
         text = summarize(request.text, max_words=request.options.words)
     except TimeoutError as error:
         return SummaryFailed(Failure.TIMEOUT, str(error))
     except (ModelError, OSError) as error:
         return SummaryFailed(Failure.ERROR, str(error))
-    return accept(text, False, request.options)
+    accepted = accept(text, False, replace(request, structured=False))
+    return WrittenSummary(accepted) if isinstance(accepted, str) else accepted

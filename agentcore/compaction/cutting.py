@@ -1,14 +1,17 @@
-"""Cutting a message's text to a size, with the notice that says so."""
+"""Cutting a message's text or thinking to a size, with the notice that says so."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agentcore.breakdown import byte_length
+from agentcore.breakdown import THINKING_KEYS, Category, byte_length, part_category
 from agentcore.compaction.placeholders import original_bytes
 from agentcore.limits import NOTICE_BYTES, clamp
 from agentcore.messages import Cut, Message, born
+
+THINKING_CHARS = 200
 
 
 def cut_text(message: Message, most: int) -> Message:
@@ -21,6 +24,22 @@ def cut_text(message: Message, most: int) -> Message:
     made = born(value, mark=message.mark, tool=message.tool, status=message.status)
     cut = Cut(original_bytes(message), made.sizes.bytes)
     return replace(made, turn=message.turn, cut=cut)
+
+
+def shorter_thinking(message: Message) -> Message:
+    """Unsigned thinking keeps its first characters and a notice; signed or redacted thinking
+    cannot be cut and goes whole."""
+    value = message.value()
+    for key in THINKING_KEYS:
+        if isinstance(value.get(key), str):
+            value[key] = _beginning(value[key])
+        elif value.get(key):
+            del value[key]
+    if isinstance(value.get("content"), list):
+        parts = (_shorter_part(part) for part in value["content"])
+        value["content"] = [part for part in parts if part is not None]
+    made = born(value, mark=message.mark)
+    return replace(made, turn=message.turn)
 
 
 def _text_bytes(content: Any) -> int:
@@ -46,3 +65,21 @@ def _clamped(content: Any, room: int) -> Any:
 def _text(part: Any) -> str | None:
     text = part.get("text") if isinstance(part, dict) else None
     return text if isinstance(text, str) else None
+
+
+def _shorter_part(part: Any) -> Any:
+    if part_category(part) is not Category.THINKING:
+        return part
+    return _unsigned(part)
+
+
+def _unsigned(part: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    text = part.get("thinking")
+    if part.get("type") != "thinking" or part.get("signature") or not isinstance(text, str):
+        return None
+    return {**part, "thinking": _beginning(text)}
+
+
+def _beginning(text: str) -> str:
+    left = len(text) - THINKING_CHARS
+    return text if left <= 0 else f"{text[:THINKING_CHARS]}… ({left} more chars of thinking cut)"

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentcore.breakdown import Category, part_category
-from agentcore.compaction.cutting import cut_text
-from agentcore.compaction.micro import shorter_thinking
+from agentcore.compaction.cutting import cut_text, shorter_thinking
 from agentcore.compaction.plan import CompactionPlan, Fate
 from agentcore.compaction.replacing import Replacements
 from agentcore.compaction.strategy import Situation, is_reached

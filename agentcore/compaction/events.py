@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from agentcore.breakdown import Breakdown
+from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.result import CompactionResult, CompactionState, Failure, Trigger
 from agentcore.kinds import EventKind, shown
 from agentcore.pressure import Pressure
@@ -25,7 +26,8 @@ class CompactionStarted:
 
 @dataclass(frozen=True, slots=True)
 class CompactionEnded:
-    """Applied, or a noop that a person asked for."""
+    """Applied, or a noop that a person asked for; `thrash`: automatic compaction stops, since its
+    last stage frees next to nothing."""
 
     kind: ClassVar[EventKind] = EventKind.COMPACTION_ENDED
     result: CompactionResult
@@ -34,6 +36,7 @@ class CompactionEnded:
     turn: int
     seconds: float
     instruction: int | None = None
+    thrash: bool = False
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -47,6 +50,7 @@ class CompactionEnded:
             "after": result.after.sizes.bytes,
             "breakdown": plain(result.after.sizes.breakdown),
             "revision": result.revision.number if result.revision else None,
+            "thrash": self.thrash,
             "stages": [asdict(stage) for stage in result.stages],
             "left_out": result.left_out,
             "used_before": self.pressure.used,
@@ -66,11 +70,13 @@ class CompactionFailed:
     turn: int
     pressure: Pressure
     instruction: int | None = None
+    breaker: Breaker = Breaker()
 
     @property
     def facts(self) -> dict[str, Any]:
         return {
             "trigger": self.trigger,
+            "breaker": {"failures": self.breaker.failures, "open": self.breaker.open_until > 0},
             "failure": self.failure,
             "detail": shown(self.detail, 500),
             "turn": self.turn,

@@ -29,6 +29,7 @@ from agentcore.compaction.result import (
     StageReport,
     SummaryFailed,
     Trigger,
+    WrittenSummary,
 )
 from agentcore.compaction.strategy import CompactionStrategy, Situation
 from agentcore.compaction.summarizer import SummaryRequest, summary_request
@@ -57,7 +58,7 @@ STRATEGIES: Mapping[str, CompactionStrategy] = {
 BY_HAND_SHARE = 0.5
 
 PressureOf: TypeAlias = Callable[[Snapshot], Pressure]
-Answer: TypeAlias = str | SummaryFailed | None
+Answer: TypeAlias = WrittenSummary | SummaryFailed | None
 Pipeline: TypeAlias = Generator[SummaryRequest, Answer, CompactionResult]
 
 
@@ -68,17 +69,18 @@ def run_pipeline(
     pressure_of: PressureOf,
     trigger: Trigger,
     pins: frozenset[int] = frozenset(),
+    checkpoints: frozenset[int] = frozenset(),
 ) -> Pipeline:
-    """Stages in order, pressure measured anew before each. A run by hand goes on until its target,
-    one for the window until the request fits, whatever the thresholds; the others start a stage
-    only where it is due. A stage that breaks a rule is rolled back."""
-    run = _Run(snapshot, profile, pressure_of, trigger, pins)
+    """Stages in order, pressure measured anew before each. A run by hand, or at the end of a run,
+    goes on until its target, one for the window until the request fits, whatever the thresholds;
+    the others start a stage only where it is due. A stage that breaks a rule is rolled back."""
+    run = _Run(snapshot, profile, pressure_of, trigger=trigger, pins=pins, checkpoints=checkpoints)
     for stage in profile.stages:
         if run.is_done():
             break
         plan = run.plan(stage)
         if plan.summarizes:
-            request = summary_request(plan.summarizes, profile.summary, run.pressure.window.tokens)
+            request = run.request(plan)
             plan = run.answered(plan, (yield request), request.left_out)
         run.take(plan, stage)
     return run.result()
@@ -100,28 +102,33 @@ class _Run:
         snapshot: Snapshot,
         profile: Profile,
         pressure_of: PressureOf,
+        *,
         trigger: Trigger,
         pins: frozenset[int],
+        checkpoints: frozenset[int],
     ) -> None:
         self._before = snapshot
         self._profile = profile
         self._pressure_of = pressure_of
         self._trigger = trigger
         self._pins = pins | _pinned_by_rule(snapshot, profile)
+        self._checkpoints = checkpoints
         self._draft = Draft(snapshot)
         self.pressure = pressure_of(snapshot)
         self._target = profile.target * self.pressure.limit
-        if trigger is Trigger.MANUAL:
+        if trigger in (Trigger.MANUAL, Trigger.RUN_END):
             self._target = min(self._target, self.pressure.used * BY_HAND_SHARE)
         self._stages: list[StageReport] = []
         self._failures: list[SummaryFailed] = []
+        self._summaries: list[WrittenSummary] = []
         self._left_out = 0
         self._reason = Failure.NOTHING_TO_COMPACT
 
     def is_done(self) -> bool:
         if self._trigger is Trigger.OVERFLOW:
             return self.pressure.fits_window
-        return self._trigger is Trigger.MANUAL and self.pressure.used <= self._target
+        aims = self._trigger in (Trigger.MANUAL, Trigger.RUN_END)
+        return aims and self.pressure.used <= self._target
 
     def plan(self, stage: Stage) -> CompactionPlan:
         """What the stage would do now; an empty plan where it is not due."""
@@ -132,6 +139,7 @@ class _Run:
             threshold=self._profile.threshold(stage),
             need=self._need(),
             pins=self._pins,
+            checkpoints=self._checkpoints,
             forced=self._is_forced,
         )
         strategy = strategy_of(stage)
@@ -139,13 +147,20 @@ class _Run:
             return self._empty()
         return strategy.compact(situation)
 
+    def request(self, plan: CompactionPlan) -> SummaryRequest:
+        window = self.pressure.window.tokens
+        return summary_request(
+            plan.summarizes, self._profile.summary, window, structured=plan.structured
+        )
+
     def answered(self, plan: CompactionPlan, answer: Answer, left_out: int) -> CompactionPlan:
         """The plan with its summary; without one, what the profile wants."""
-        self._left_out += left_out
         options = self._profile.summary
         answer = _judged(answer, plan)
-        if isinstance(answer, str):
-            return _noted(plan, summary_note(answer), Origin.SUMMARY)
+        if isinstance(answer, WrittenSummary):
+            self._left_out += left_out + answer.left_out
+            self._summaries.append(answer)
+            return _noted(plan, summary_note(answer.text), Origin.SUMMARY)
         if isinstance(answer, SummaryFailed):
             self._failures.append(answer)
             if options.on_failure is SummaryFailure.KEEP:
@@ -184,12 +199,13 @@ class _Run:
             stages=tuple(self._stages),
             reason=None if self._stages else self._reason,
             failures=tuple(self._failures),
+            summaries=tuple(self._summaries),
             left_out=self._left_out,
         )
 
     @property
     def _is_forced(self) -> bool:
-        return self._trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
+        return self._trigger in (Trigger.MANUAL, Trigger.RUN_END, Trigger.OVERFLOW)
 
     def _need(self) -> int:
         """What is over the target, said in bytes of the list: schemas and tokens weigh alike."""
@@ -204,7 +220,8 @@ class _Run:
         before = self._draft.snapshot
         if after.sizes.bytes >= before.sizes.bytes:
             return Failure.DID_NOT_SHRINK
-        if not self._is_forced and gain < self._profile.min_gain * self.pressure.limit:
+        must = self._trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
+        if not must and gain < self._profile.min_gain * self.pressure.limit:
             return Failure.NOTHING_TO_COMPACT
         return Failure.INVARIANT if check(plan, before, after, self._pins) else None
 
@@ -219,10 +236,10 @@ def _pinned_by_rule(snapshot: Snapshot, profile: Profile) -> frozenset[int]:
 
 def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
     """A summary that is not smaller than what it stands for has failed."""
-    if not isinstance(answer, str):
+    if not isinstance(answer, WrittenSummary):
         return answer
     source = sum(message.sizes.bytes for message in plan.summarizes)
-    size = summary_note(answer).sizes.bytes
+    size = summary_note(answer.text).sizes.bytes
     if size < source:
         return answer
     return SummaryFailed(

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentcore.breakdown import Breakdown
 from agentcore.compaction.plan import CompactionPlan, Revision
+from agentcore.pressure import Usage
 from agentcore.snapshot import Snapshot
 
 
@@ -66,10 +67,21 @@ class SummaryFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenSummary:
+    """A summary that was accepted; `left_out` counts older messages dropped from its input."""
+
+    text: str
+    left_out: int = 0
+    model: str = ""
+    usage: Usage | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionResult:
     """`before` and `after` are the lists; the same object when nothing changed, then `reason` says
-    why. `failures` are of summaries; `left_out` counts older messages that had no room in the
-    summary's input."""
+    why. `failures` and `summaries` are what became of the requests for one; `left_out` counts
+    older messages that had no room in a summary's input."""
 
     before: Snapshot
     after: Snapshot
@@ -79,6 +91,7 @@ class CompactionResult:
     stages: tuple[StageReport, ...] = ()
     reason: Failure | None = None
     failures: tuple[SummaryFailed, ...] = ()
+    summaries: tuple[WrittenSummary, ...] = ()
     left_out: int = 0
     original: Snapshot | None = None
 

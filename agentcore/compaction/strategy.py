@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agentcore.compaction.plan import CompactionPlan
+from agentcore.compaction.result import Trigger
 from agentcore.options import Stage
 from agentcore.pressure import Pressure
 from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
@@ -43,13 +44,16 @@ class CompactionStrategy(Protocol):
 
 def is_reached(situation: Situation) -> bool:
     """Whether pressure is at the threshold of the stage, or the window's rest in its buffer."""
-    pressure, stage = situation.pressure, situation.stage
-    fraction = pressure.fraction
-    if fraction > situation.threshold if stage.above else fraction >= situation.threshold:
-        return True
+    return why_due(situation.pressure, situation.stage, situation.threshold) is not None
+
+
+def why_due(pressure: Pressure, stage: Stage, threshold: float) -> Trigger | None:
+    """The threshold of a stage, or the buffer of a hybrid one; None while it is not due."""
+    if pressure.fraction > threshold if stage.above else pressure.fraction >= threshold:
+        return Trigger.THRESHOLD
     window = pressure.window.tokens
     buffer = min(stage.buffer, int(window * BUFFER_SHARE))
-    return stage.buffer > 0 and window - pressure.tokens <= buffer
+    return Trigger.HYBRID if stage.buffer and window - pressure.tokens <= buffer else None
 
 
 def kept_rows(situation: Situation) -> set[int]:

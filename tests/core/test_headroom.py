@@ -9,8 +9,9 @@ from histories import answer, calls, exchange
 from stage import DONE, Stage, use
 
 from agentcore import PRESETS, Profile
+from agentcore.compaction.summarizer import HEADINGS
 from agentcore.context import Context
-from agentcore.errors import ModelError
+from agentcore.errors import ContextTooLong, ModelError
 from agentcore.events import (
     Blocked,
     CompactionEnded,
@@ -22,11 +23,12 @@ from agentcore.events import (
     TurnEnded,
 )
 from agentcore.invariants import legal
+from agentcore.llm.base import Reply
 from agentcore.llm.scripted import Line, ScriptedModel
 from agentcore.messages import Message
 from agentcore.options import Stage as ProfileStage
 from agentcore.options import SummaryFailure, SummaryOptions
-from agentcore.pressure import Unit
+from agentcore.pressure import Unit, Usage
 from agentcore.snapshot import Snapshot
 
 SMALL = Profile(
@@ -223,3 +225,109 @@ async def test_the_prefix_breaks_at_a_compaction_and_only_there() -> None:
     assert {turn.turn for turn in turns if turn.break_reason == "compaction"} == compacted
     for turn in turns[1:]:
         assert 0 < turn.stable_prefix <= turn.breakdown.request
+
+
+AUTO = Profile(stages=(ProfileStage("auto", at=0.8, keep=3),), budget=8_000, unit=Unit.BYTES)
+NINE = "\n".join(f"{heading}\n-" for heading in HEADINGS)
+
+
+async def test_auto_takes_a_structured_summary_and_tells_who_wrote_it() -> None:
+    model = ScriptedModel([Reply(answer(NINE), usage=Usage(input=7, output=3), model="small")])
+    stage = loaded([DONE], AUTO, summarizer=model).say()
+    await stage.run()
+    (ended,) = stage.events(CompactionEnded)
+    (written,) = ended.result.summaries
+    assert (written.model, written.usage) == ("small", Usage(input=7, output=3))
+    assert "Code kept verbatim" in model.requests[0].messages[0].text
+
+
+async def test_an_input_that_was_too_long_is_shortened_at_most_three_times() -> None:
+    too_long = ContextTooLong("too long")
+    model = ScriptedModel([too_long, too_long, too_long, answer(NINE)])
+    stage = loaded([DONE], AUTO, summarizer=model).say()
+    await stage.run()
+    (ended,) = stage.events(CompactionEnded)
+    sizes = [len(asked.messages[1].text) for asked in model.requests]
+    assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 4
+    assert ended.result.left_out > 0
+
+    model = ScriptedModel([too_long] * 4)
+    stage = loaded([DONE], AUTO, summarizer=model).say()
+    await stage.run()
+    assert [failed.failure for failed in stage.events(CompactionFailed)] == ["error"]
+
+
+async def test_three_failures_open_the_breaker_and_a_person_may_override_it() -> None:
+    model = ScriptedModel([answer("")] * 4 + [answer(NINE)])
+    context = Context(Snapshot.of([*FULL, answer()]))
+    stage = Stage([DONE], AUTO, context, summarizer=model)
+    agent = stage.agent()
+    for _ in range(3):
+        stage.compact()
+        await agent.run()
+    assert [failed.breaker.failures for failed in stage.events(CompactionFailed)] == [1, 2, 3]
+    stage.say()
+    await agent.run()
+    assert stage.events(CompactionFailed)[-1].failure == "breaker_open"
+    assert len(model.requests) == 3
+    stage.compact()
+    await agent.run()
+    assert len(model.requests) == 4
+
+
+async def test_a_weak_run_rests_its_stage_until_the_next_ones_threshold() -> None:
+    stages = (ProfileStage("snip", at=0.5, keep=0), ProfileStage("keep_recent", at=0.9, keep=2))
+    profile = Profile(stages, budget=20_000, unit=Unit.BYTES, target=0.4, min_gain=0.0)
+    weak = [use('{"text": "x", "times": 300}', said="y" * 2_000) for _ in range(12)]
+    stage = Stage([*weak, DONE], profile).say("z" * 9_000)
+    await stage.run()
+    first, second = (event.result for event in stage.events(CompactionEnded)[:2])
+    assert [report.stage for report in first.stages] == ["snip"]
+    assert second.stages[-1].stage == "keep_recent"
+
+
+async def test_two_weak_runs_of_the_last_stage_stop_automatic_compaction() -> None:
+    stages = (ProfileStage("snip", at=0.5, keep=0),)
+    profile = Profile(stages, budget=20_000, unit=Unit.BYTES, target=0.4, min_gain=0.01)
+    lines = [use('{"text": "x", "times": 500}', said="y" * 800) for _ in range(14)]
+    stage = Stage([*lines, DONE], profile).say("z" * 9_000)
+    await stage.run()
+    ended = stage.events(CompactionEnded)
+    assert [event.thrash for event in ended] == [False, True]
+    assert ended[-1].facts["thrash"] is True
+
+
+@pytest.mark.parametrize("window", [None, 2_000])
+async def test_a_refused_length_corrects_the_window_and_is_tried_once_more(
+    window: int | None,
+) -> None:
+    profile = PRESETS["nanohermes"].replace(budget=10_000_000)
+    refused = ContextTooLong("too long", window=window)
+    stage = Stage([refused, DONE], profile, Context(Snapshot.of(exchange(40)))).say()
+    assert await stage.run() is RunEnd.ANSWERED
+    (ended,) = stage.events(CompactionEnded)
+    assert ended.result.trigger == "overflow"
+    (turn,) = stage.events(TurnEnded)
+    assert turn.pressure.window.source == "contradicted"
+    assert window is None or turn.pressure.window.tokens == window
+
+
+async def test_a_length_refused_twice_blocks_the_run() -> None:
+    refused = ContextTooLong("too long")
+    stage = Stage([refused, refused], SMALL, Context(Snapshot.of(exchange(40)))).say()
+    assert await stage.run() is RunEnd.BLOCKED
+
+
+async def test_a_run_may_end_with_a_compaction_at_the_border_of_the_task() -> None:
+    profile = SMALL.replace(budget=80_000, compact_at_run_end=0.05)
+    stage = loaded([DONE], profile).say()
+    await stage.run()
+    (ended,) = stage.events(CompactionEnded)
+    assert ended.result.trigger == "run_end"
+    assert stage.kinds[-1] == ["run_ended"]
+
+
+async def test_a_hold_leaves_the_list_alone_until_it_has_grown() -> None:
+    stage = loaded([DONE], hold=True).say()
+    await stage.run()
+    assert not stage.events(CompactionEnded)

@@ -6,11 +6,12 @@ import pytest
 from histories import answer, calls, group, result, system, user
 
 from agentcore.compaction.result import SummaryFailed
-from agentcore.compaction.summarizer import accept, count_words, summary_request
+from agentcore.compaction.summarizer import HEADINGS, accept, count_words, summary_request
 from agentcore.options import SummaryInput, SummaryOptions
 from agentcore.snapshot import Snapshot
 
 OPTIONS = SummaryOptions()
+REQUEST = summary_request((), OPTIONS, 200_000)
 
 
 def source(values: list[dict[str, Any]], options: SummaryOptions = OPTIONS) -> str:
@@ -83,9 +84,43 @@ def test_words_are_runs_of_letters_and_two_cjk_characters_are_one(text: str, wor
 def test_what_is_no_summary_is_refused_with_its_reason(
     text: str, called: bool, reason: str
 ) -> None:
-    refused = accept(text, called, OPTIONS)
+    refused = accept(text, called, REQUEST)
     assert isinstance(refused, SummaryFailed) and refused.reason == reason
 
 
 def test_a_summary_is_taken_without_the_blanks_around_it() -> None:
-    assert accept("  goal: x \n", False, OPTIONS) == "goal: x"
+    assert accept("  goal: x \n", False, REQUEST) == "goal: x"
+
+
+STRUCTURED = summary_request((), OPTIONS, 200_000, structured=True)
+NINE = "\n".join(f"## {place}. {heading}:\ntext" for place, heading in enumerate(HEADINGS, 1))
+
+
+def test_a_structured_summary_has_all_nine_headings() -> None:
+    assert accept(NINE, False, STRUCTURED) == NINE
+    without = NINE.replace("Next steps", "And then")
+    refused = accept(without, False, STRUCTURED)
+    assert isinstance(refused, SummaryFailed)
+    assert (refused.reason, refused.detail) == ("headings", "without the headings Next steps")
+
+
+def test_a_structured_summary_is_asked_for_by_its_headings_and_bounded_by_the_window() -> None:
+    assert STRUCTURED.tokens == 10_000
+    assert summary_request((), OPTIONS, 1_000_000, structured=True).tokens == 20_000
+    asked = STRUCTURED.messages()[0].text
+    assert all(heading in asked for heading in HEADINGS) and "10000 tokens" in asked
+    long = accept(NINE + "x" * 40_000, False, STRUCTURED)
+    assert isinstance(long, SummaryFailed) and long.reason == "too_long"
+
+
+@pytest.mark.parametrize("text", ["I'm sorry, but I can't do that.", "抱歉，我无法总结。"])
+def test_a_refusal_is_no_summary(text: str) -> None:
+    refused = accept(text, False, REQUEST)
+    assert isinstance(refused, SummaryFailed) and refused.reason == "refusal"
+
+
+def test_a_shorter_request_drops_the_oldest_fifth() -> None:
+    request = summary_request(Snapshot.of([user(str(n)) for n in range(10)]).messages, OPTIONS, 200)
+    shorter = request.shorter()
+    assert (len(shorter.lines), shorter.left_out) == (8, 2)
+    assert shorter.lines[0] == "user: 2"

@@ -1,0 +1,84 @@
+"""Asking a model for a summary: a fork of its own, bounded, timed, and broken off when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from agentcore.compaction.breaker import Breaker
+from agentcore.compaction.pipeline import Answer
+from agentcore.compaction.result import Failure, SummaryFailed, WrittenSummary
+from agentcore.compaction.summarizer import SummaryRequest, accept
+from agentcore.errors import ContextTooLong, ModelError
+from agentcore.halt import Halt
+from agentcore.llm.base import ChatModel
+from agentcore.messages import born
+
+# Tries for a summary that comes out too long, and for one whose input was too long.
+LENGTH_TRIES, INPUT_TRIES = 2, 4
+
+
+class SummaryWriter:
+    """`model` None: there is none to ask. `breaker` is that of the session and this model."""
+
+    def __init__(self, model: ChatModel | None, halt: Halt, breaker: Breaker) -> None:
+        self._model = model
+        self._halt = halt
+        self.breaker = breaker
+
+    @property
+    def is_there(self) -> bool:
+        return self._model is not None
+
+    async def write(self, request: SummaryRequest, *, override: bool) -> Answer:
+        """The summary, or why there is none. `override`: a person asks, whatever the breaker."""
+        if self._model is None:
+            return None
+        now = time.monotonic()
+        if not override and not self.breaker.allows(now):
+            left = self.breaker.seconds_left(now)
+            return SummaryFailed(Failure.BREAKER_OPEN, f"no summary is asked for {left:.0f} s")
+        answer = await self._timed(request, self._model)
+        if isinstance(answer, SummaryFailed):
+            self.breaker = self.breaker.failed(time.monotonic())
+        else:
+            self.breaker = self.breaker.succeeded()
+        return answer
+
+    async def _timed(self, request: SummaryRequest, model: ChatModel) -> Answer:
+        try:
+            async with asyncio.timeout(request.options.seconds):
+                return await self._halt.race(_tried(request, model))
+        except TimeoutError:
+            detail = f"no summary within {request.options.seconds} s"
+            return SummaryFailed(Failure.TIMEOUT, detail)
+        except ModelError as error:
+            return SummaryFailed(Failure.ERROR, str(error))
+
+
+async def _tried(request: SummaryRequest, model: ChatModel) -> Answer:
+    """Asked again once when it is too long, and with less input while that was too long."""
+    first, lengths, inputs = request, 0, 0
+    while True:
+        try:
+            answer = await _asked(request, model, request.left_out - first.left_out)
+        except ContextTooLong:
+            inputs += 1
+            if inputs == INPUT_TRIES:
+                raise
+            request = request.shorter()
+            continue
+        lengths += 1
+        too_long = isinstance(answer, SummaryFailed) and answer.reason is Failure.TOO_LONG
+        if not too_long or lengths == LENGTH_TRIES:
+            return answer
+
+
+async def _asked(request: SummaryRequest, model: ChatModel, left_out: int) -> Answer:
+    reply = await model.reply(request.messages(), ())
+    message = born(reply.message)
+    accepted = accept(message.text, bool(message.calls), request)
+    if isinstance(accepted, SummaryFailed):
+        return accepted
+    name = reply.model or model.name
+    return WrittenSummary(accepted, left_out, name, reply.usage, reply.seconds)
