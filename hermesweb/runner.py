@@ -20,7 +20,7 @@ from agentcore.errors import StalePlan
 from agentcore.events import Event, RunEnd, RunEnded
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
-from agentcore.tools import Mode, Toolbox, Workspace, toolbox
+from agentcore.tools import Toolbox
 from hermesweb import border, endpoints, lease, lives, opening
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
@@ -28,6 +28,7 @@ from hermesweb.lease import Lease
 from hermesweb.live import Announcer
 from hermesweb.models import AgentSession
 from hermesweb.recorder import FenceLost, NoSuchSession, record
+from hermesweb.tools import Run, toolbox_of
 from hermesweb.wake import wake
 
 logger = logging.getLogger(__name__)
@@ -118,7 +119,7 @@ class Work:
         return Agent(
             context,
             model,
-            await self._database.run(_tools, session, profile),
+            await self._database.run(_tools, session, profile, self._database.run),
             emit=self._emit,
             poll=self._poll,
             counter=TokenCounter(session.ratio),
@@ -182,12 +183,11 @@ def _runs(session_id: str) -> int:
     return AgentSession.objects.get(pk=session_id).runs
 
 
-def _tools(session: AgentSession, profile: Profile) -> Toolbox:
+def _tools(session: AgentSession, profile: Profile, search: Run) -> Toolbox:
     root = Path(session.workspace)
     if not root.is_dir():
         raise WorkspaceGone(f"the folder {root} is gone: make it again, then resume")
-    limits = profile.limits_for(endpoints.window_for(session.model, profile))
-    return toolbox(Workspace(root, limits), Mode(session.mode))
+    return toolbox_of(session, profile, search)
 
 
 async def _end(*tasks: asyncio.Task[RunEnd]) -> None:

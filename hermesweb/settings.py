@@ -236,7 +236,6 @@ MEDIA_ROOT = DATA_DIR / "uploads"
 
 # Language and time
 
-USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
@@ -273,7 +272,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULE = {"sweep": {"task": "hermesweb.tasks.sweep", "schedule": SWEEP_SECONDS}}
 
-# Workspaces: an agent may only be given a folder inside one of these
+# What agents may reach: a folder inside one of these roots; the web, on a server only when asked
 
 USER_WIDE_DOCS = None if PRODUCTION or TESTING else Path.home() / ".nanohermes" / "AGENTS.md"
 WORKSPACES = DATA_DIR / "workspaces"
@@ -281,6 +280,8 @@ ALLOWED_ROOTS = [
     WORKSPACES,
     *(Path(root) for root in env_list("HERMESWEB_ALLOWED_ROOTS", os.pathsep) or [os.getcwd()]),
 ]
+WEB_TOOLS = env_flag("HERMESWEB_WEB_TOOLS", not (PRODUCTION or TESTING))
+SEARCH_URL = os.environ.get("HERMESWEB_SEARCH_URL", "")
 
 # Logging
 

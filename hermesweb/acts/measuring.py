@@ -1,19 +1,17 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 from agentcore.breakdown import Breakdown, Category, Sizes
 from agentcore.pressure import TokenCounter
-from agentcore.tools import Mode, Workspace, toolbox
 from hermesweb import endpoints, totals
 from hermesweb.models import AgentSession
+from hermesweb.tools import toolbox_of
 
 
 def measure(session: AgentSession) -> None:
     """What the next request of a session that runs here will carry: its list and the schemas of
     its mode, against the limit of its profile."""
     profile = session.profile_version.value
-    schemas = toolbox(Workspace(Path(session.workspace)), Mode(session.mode)).sizes
+    schemas = toolbox_of(session, profile).sizes
     window = endpoints.window_for(session.model, profile)
     old = Breakdown({Category.TOOL_SCHEMAS: session.categories[Category.TOOL_SCHEMAS]})
     messages = Sizes(session.bytes, session.chars, session.estimate, session.categories - old)
