@@ -109,8 +109,7 @@ class Agent:
         self._halt.throw()
 
     async def run(self) -> RunEnd:
-        """Work until nothing is owed, or a stop, a ceiling, the window or the model ends it. What
-        tools left in the background ends with it."""
+        """Work until nothing is owed, or something ends it; background tasks end with it."""
         try:
             return await self._work()
         finally:
