@@ -38,7 +38,8 @@ LAYERS = {
         {
             *("access", "attempts", "audit", "batch", "bodies", "charts", "choices", "content"),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
-            *("outcome", "reader", "sign_in", "tape", "templatetags", "tools", "totals", "wake"),
+            *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
+            "wake",
         },
         {"recorder"},
         {"acts", "border", "imports", "follow"},

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
@@ -8,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hermesweb import acts
+from hermesweb import acts, pieces
 from hermesweb.access import session_or_404
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.content import Form, content
@@ -48,8 +50,9 @@ def message(request: SignedIn, id: str, number: int) -> HttpResponse:
         "content": shown,
         "forms": list(Form),
     }
-    name = "session/_message.html" if request.htmx else "session/message.html"
-    return render(request, name, context)
+    if request.htmx:
+        return render(request, "session/_message.html", context)
+    return render(request, "session/message.html", {**context, **_sections(session, found)})
 
 
 @require_POST
@@ -78,6 +81,22 @@ def unpin(request: SignedIn, id: str, number: int) -> HttpResponse:
         said=f"Message {number} is no longer pinned.",
         parts=lambda: _pin(request, session, number),
     )
+
+
+def _sections(session: AgentSession, found: StoredMessage) -> dict[str, Any]:
+    """Of a system message: what it is made of, and beside which one it was put."""
+    parts = pieces.pieces(found)
+    if not parts:
+        return {}
+    messages = session.messages.select_related("body")
+    earlier = messages.filter(number=found.replaces).first() if found.replaces else None
+    return {
+        "pieces": parts,
+        "envelope": found.bytes - sum(piece.bytes for piece in parts),
+        "earlier": earlier,
+        "changes": pieces.changes(earlier, found) if earlier else [],
+        "later": messages.filter(replaces=found.number).first(),
+    }
 
 
 def _message(session: AgentSession, number: int) -> StoredMessage:
