@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentcore.asking import Asking
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.compaction.result import Trigger
 from agentcore.context import Context
 from agentcore.directives import Directives, Instruction, InstructionKind
+from agentcore.editing import PLANS, edit
 from agentcore.errors import ContextTooLong, InstructionChanged, ModelError
 from agentcore.events import (
     CheckpointSet,
@@ -21,7 +21,6 @@ from agentcore.events import (
     MessageAdded,
     Recovered,
     Repaired,
-    RequestRetried,
     RunEnd,
     RunEnded,
     RunStarted,
@@ -31,20 +30,17 @@ from agentcore.events import (
 )
 from agentcore.halt import Halt, Halted
 from agentcore.headroom import Emit, Headroom
-from agentcore.llm.base import ChatModel, OnText, Reply
-from agentcore.messages import Message, Role, ToolCall
+from agentcore.llm.base import ChatModel, OnText
+from agentcore.messages import Role, ToolCall
 from agentcore.prefix import Prefix
 from agentcore.pressure import TokenCounter, Window, WindowSource
 from agentcore.profile import Profile
-from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Outcome, Toolbox
-from agentcore.turn import Request, Spent, accepted, result, unfinished
+from agentcore.turn import Request, Spent, result, unfinished
 
 Poll: TypeAlias = Callable[[], Awaitable[Directives]]
 Check: TypeAlias = Callable[[], Awaitable[None]]
 
-TRIES = 3
-BACKOFF_SECONDS = 1.0
 # Of a request that the provider refused without naming its window.
 REFUSED_SHARE = 0.9
 STOPPED = "[{tool} was stopped; it may have run in part]"
@@ -87,10 +83,10 @@ class Agent:
         self._turn = turn
         self._run = run
         self._run_open = run_open
-        self._on_text = on_text
         self._check = check
         self._recovered = recovered
         self._halt = Halt()
+        self._asking = Asking(model, halt=self._halt, emit=emit, on_text=on_text)
         self._prefix = Prefix()
         self._spent = Spent()
         self._headroom = Headroom(
@@ -193,6 +189,9 @@ class Agent:
                 directives, Trigger.MANUAL, turn=self._turn, instruction=instruction.id
             )
             return
+        if instruction.kind in PLANS:
+            await self._emit([edit(self._context, instruction, directives.pins)])
+            return
         message = self._context.draft({"role": "user", "content": instruction.text})
         added = MessageAdded(message, 0, instruction.id)
         if self._run_open:
@@ -213,7 +212,7 @@ class Agent:
 
     async def _take_turn(self, profile: Profile) -> None:
         request = self._request()
-        request.reply, message = await self._reply(request.list)
+        request.reply, message = await self._asking.reply(request.list, self._toolbox.schemas)
         self._turn += 1
         message = self._context.append(replace(message, turn=self._turn))
         self._spent.turns += 1
@@ -237,22 +236,6 @@ class Agent:
         stable, reason = self._prefix.advance(sent, schemas, self._toolbox.sizes)
         estimate = self._counter.count(sent.sizes + self._toolbox.sizes)
         return Request(sent, estimate, stable, reason)
-
-    async def _reply(self, sent: Snapshot) -> tuple[Reply, Message]:
-        """Passing faults get three tries with growing waits; Retry-After is obeyed."""
-        for attempt in range(1, TRIES + 1):
-            try:
-                reply = await self._halt.race(
-                    self._model.reply(sent.messages, self._toolbox.schemas, self._on_text)
-                )
-                return reply, accepted(reply, sent.state.last_number)
-            except ModelError as error:
-                if not error.retryable or attempt == TRIES:
-                    raise
-                wait = error.retry_after or BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1)
-                await self._emit([RequestRetried(attempt, wait, str(error))])
-                await self._halt.race(asyncio.sleep(wait))
-        raise AssertionError("unreachable: the last try raises")
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> list[Event]:
         events: list[Event] = []

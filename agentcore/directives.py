@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agentcore.messages import Message
 from agentcore.profile import Profile
 
 
@@ -21,11 +22,19 @@ class InstructionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One thing a person wants of the list. `text`: the message, or the focus of a compaction."""
+    """One thing a person wants of the list.
+
+    `text`: the message, or the focus of a compaction. `numbers`: what is to be excluded, or what
+    the revision to be undone began; `returning`: messages to come back, with their places;
+    `revision`: the one that the wish was made on, None where any will do.
+    """
 
     id: int
     kind: InstructionKind
     text: str = ""
+    numbers: tuple[int, ...] = ()
+    returning: tuple[tuple[Message, int], ...] = ()
+    revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from agentcore.breakdown import Breakdown, Sizes
+from agentcore.changes import Edited, InstructionRefused, Repaired, SystemRebuilt
 from agentcore.compaction.events import (
     Blocked,
     CompactionEnded,
@@ -31,8 +32,10 @@ __all__ = [
     "CompactionEnded",
     "CompactionFailed",
     "CompactionStarted",
+    "Edited",
     "Event",
     "EventKind",
+    "InstructionRefused",
     "LimitReached",
     "MemoryInjected",
     "MessageAdded",
@@ -214,30 +217,6 @@ class RequestRetried:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
-    """`revision` is the change, `reasons` pairs each number with what was wrong there."""
-
-    kind: ClassVar[EventKind] = EventKind.REPAIRED
-    revision: Revision
-    reasons: tuple[tuple[int, str], ...]
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        shown = [{"number": number, "reason": reason} for number, reason in self.reasons[:20]]
-        return {"revision": self.revision.number, "count": len(self.reasons), "repairs": shown}
-
-
-@dataclass(frozen=True, slots=True)
-class SystemRebuilt:
-    kind: ClassVar[EventKind] = EventKind.SYSTEM_REBUILT
-    revision: Revision
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {"revision": self.revision.number}
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryInjected:
     """What a run was given of earlier sessions: each entry's id and score. `revision`: the change
     of the list, where the system message stood there with another block."""
@@ -288,6 +267,8 @@ Event: TypeAlias = (
     | TurnEnded
     | RequestRetried
     | Repaired
+    | Edited
+    | InstructionRefused
     | SystemRebuilt
     | MemoryInjected
     | CompactionStarted

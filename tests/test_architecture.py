@@ -22,14 +22,16 @@ LAYERS = {
         {"messages"},
         {"snapshot", "pressure", "ledger", "memory"},
         {
-            *("profile", "presets", "directives", "events", "invariants", "prefix"),
+            *("profile", "presets", "changes", "directives", "events", "invariants", "prefix"),
             *("verify", "lint", "diff"),
             *("compaction.breaker", "compaction.events", "compaction.plan", "compaction.result"),
         },
         {"compaction"},
         {"context", "compaction.pipeline", "compaction.compact"},
         {"documents", "llm", "tools", "prompt", "skills", "transcripts", "halt"},
-        {"agent", "headroom", "rest", "simulate", "turn", "writer"},
+        {
+            *("agent", "asking", "editing", "headroom", "rest", "simulate", "turn", "writer"),
+        },
         {"", "__main__"},
     ],
     "hermesweb": [

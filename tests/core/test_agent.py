@@ -35,7 +35,7 @@ from agentcore.snapshot import Snapshot
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentcore.agent.BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr("agentcore.asking.BACKOFF_SECONDS", 0.0)
 
 
 def roles(context: Context) -> list[str]:

@@ -70,11 +70,21 @@ def test_stages_and_categories_stand_in_tables(client: Client, ada: User) -> Non
     session = a_talk(ada, 12)
     compacted(session)
     words = words_of(html_of(client, url(session)))
-    assert "1 keep_recent" in words
+    assert "1 keep recent" in words and "4 summarized, 1 note" in words
     row = Compaction.objects.get()
     for parts in (row.breakdown_before, row.breakdown_after):
         assert sum(parts.values()) in (row.before, row.after)
     assert "Tool results" in words
+
+
+def test_a_stage_whose_rows_went_on_says_so(client: Client, ada: User) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    first = {"stage": "micro", "freed": 100}
+    row = Compaction.objects.get()
+    Compaction.objects.update(stages=[first, *row.stages])
+    assert "1 micro" in (words := words_of(html_of(client, url(session))))
+    assert "changed again by a later stage" in words
 
 
 def test_a_compaction_that_changed_nothing_says_so(client: Client, ada: User) -> None:

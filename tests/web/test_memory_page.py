@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,11 @@ def test_entries_are_found_by_text_folder_and_kind(client: Client, ada: User) ->
     assert "5433" not in shown(client, workspace="/b").split("Add an")[0]
     assert "pnpm" not in shown(client, kind="decision").split("Add an")[0]
     assert "No entry like that" in shown(client, q="nowhere")
+
+
+def test_each_field_of_the_page_has_an_id_of_its_own(client: Client, ada: User) -> None:
+    ids = re.findall(r' id="([^"]+)"', shown(client))
+    assert len(ids) == len(set(ids))
 
 
 def test_a_page_shows_fifty_entries_and_leads_on(client: Client, ada: User) -> None:

@@ -1,0 +1,45 @@
+"""One reply of the session's own model: passing faults are tried again, and told."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+from agentcore.errors import ModelError
+from agentcore.events import RequestRetried
+from agentcore.halt import Halt
+from agentcore.headroom import Emit
+from agentcore.llm.base import ChatModel, OnText, Reply, ToolSchema
+from agentcore.messages import Message
+from agentcore.snapshot import Snapshot
+from agentcore.turn import accepted
+
+TRIES = 3
+BACKOFF_SECONDS = 1.0
+
+
+class Asking:
+    """Three tries with growing waits and jitter; Retry-After is obeyed."""
+
+    def __init__(self, model: ChatModel, *, halt: Halt, emit: Emit, on_text: OnText | None) -> None:
+        self._model = model
+        self._halt = halt
+        self._emit = emit
+        self._on_text = on_text
+
+    async def reply(self, sent: Snapshot, schemas: tuple[ToolSchema, ...]) -> tuple[Reply, Message]:
+        """The reply and its message. Raises ModelError when it is final, or after the last try."""
+        attempt = 1
+        while True:
+            try:
+                reply = await self._halt.race(
+                    self._model.reply(sent.messages, schemas, self._on_text)
+                )
+                return reply, accepted(reply, sent.state.last_number)
+            except ModelError as error:
+                if not error.retryable or attempt == TRIES:
+                    raise
+                wait = error.retry_after or BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1)
+                await self._emit([RequestRetried(attempt, wait, str(error))])
+            await self._halt.race(asyncio.sleep(wait))
+            attempt += 1

@@ -1,0 +1,124 @@
+"""What people do to a list, as plans: undo, exclude, restore, a new topic (spec-compaction 12)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from agentcore.breakdown import EXCLUSION_HEADER
+from agentcore.compaction.notes import note, omission_note
+from agentcore.compaction.plan import (
+    Birth,
+    CompactionPlan,
+    Fate,
+    Origin,
+    Removal,
+    apply_plan,
+    runs_of,
+)
+from agentcore.errors import PlanError
+from agentcore.invariants import legal
+from agentcore.messages import Message
+from agentcore.snapshot import Snapshot, fresh_rows, group_at, instruction_rows
+
+# A message with the place that it had in the list.
+Placed: TypeAlias = tuple[Message, int]
+
+
+def undo_plan(snapshot: Snapshot, ended: Sequence[Placed], begun: frozenset[int]) -> CompactionPlan:
+    """Begin what the last revision ended and end what it began; what was appended since stays."""
+    rows = [row for row, one in enumerate(snapshot.messages) if one.number in begun]
+    return _checked(snapshot, rows, _returning(snapshot, ended, "undo"), Fate.DROPPED, "undo")
+
+
+def restore_plan(snapshot: Snapshot, messages: Sequence[Placed]) -> CompactionPlan:
+    """Bring messages back at their old places; placeholders that stand for them go. Hand in whole
+    tool groups: half of one is refused."""
+    alive = {message.number for message in snapshot.messages}
+    coming = [one for one in messages if one[0].number not in alive]
+    numbers = {message.number for message, _ in coming}
+    rows = [row for row, one in enumerate(snapshot.messages) if one.replaces in numbers]
+    return _checked(
+        snapshot, rows, _returning(snapshot, coming, "restore"), Fate.DROPPED, "restore"
+    )
+
+
+def exclude_plan(
+    snapshot: Snapshot, numbers: Iterable[int], pins: frozenset[int]
+) -> CompactionPlan:
+    """Take messages out with their groups, a one-line note in the place of each run. Raises
+    PlanError for pins, for fresh results and for what the user said last."""
+    wanted = frozenset(numbers)
+    rows = sorted({one for row in snapshot.indexes_of(wanted) for one in snapshot.group_at(row)})
+    _refuse_protected(snapshot, rows, pins)
+    births = []
+    for run in runs_of(rows):
+        gone = snapshot.messages[run.start : run.stop]
+        count = f"{len(gone)} message{'s' if len(gone) != 1 else ''}"
+        text = f"{EXCLUSION_HEADER} {count} left the context by a person's choice."
+        births.append(Birth(run.start, note(text), Origin.NOTE, "exclude", (run,)))
+    return _checked(snapshot, rows, births, Fate.EXCLUDED, "exclude")
+
+
+def new_topic_plan(snapshot: Snapshot, pins: frozenset[int]) -> CompactionPlan:
+    """All but the leading messages and the pins leaves; one note stands for it."""
+    leading = snapshot.leading
+    kept = {one for row in snapshot.indexes_of(pins) for one in snapshot.group_at(row)}
+    rows = [row for row in range(leading, len(snapshot.messages)) if row not in kept]
+    if all(snapshot.messages[row].is_summary for row in rows):
+        raise PlanError("there is nothing to end: the list holds no conversation yet")
+    told = omission_note([snapshot.messages[row] for row in rows])
+    birth = Birth(leading, told, Origin.NOTE, "new_topic", runs_of(rows))
+    return _checked(snapshot, rows, [birth], Fate.DROPPED, "new_topic")
+
+
+def _refuse_protected(snapshot: Snapshot, rows: Sequence[int], pins: frozenset[int]) -> None:
+    messages = snapshot.messages
+    if not rows:
+        raise PlanError("none of these messages is in the list: nothing to exclude")
+    reasons = (
+        (set(range(snapshot.leading)), "is a system message"),
+        (
+            {one for row in snapshot.indexes_of(pins) for one in group_at(messages, row)},
+            "is pinned, or its group is: unpin it first",
+        ),
+        (set(fresh_rows(messages)), "was not seen by the model yet"),
+        (set(instruction_rows(messages)), "is the instruction in force"),
+    )
+    for protected, reason in reasons:
+        for row in rows:
+            if row in protected:
+                raise PlanError(f"message {messages[row].number} {reason}")
+
+
+def _returning(snapshot: Snapshot, placed: Sequence[Placed], stage: str) -> list[Birth]:
+    order = [
+        (place, message.number)
+        for place, message in zip(snapshot.places, snapshot.messages, strict=True)
+    ]
+    births = [
+        Birth(
+            bisect_left(order, (place, message.number)),
+            message,
+            Origin.RESTORED,
+            stage,
+            place=place,
+        )
+        for message, place in placed
+    ]
+    return sorted(births, key=lambda birth: (birth.at, birth.place or 0, birth.message.number))
+
+
+def _checked(
+    snapshot: Snapshot, rows: Sequence[int], births: Sequence[Birth], fate: Fate, stage: str
+) -> CompactionPlan:
+    """The plan, if the list is legal after it."""
+    removals = tuple(Removal(run.start, run.stop, fate, stage) for run in runs_of(rows))
+    plan = CompactionPlan(snapshot.state, removals, tuple(births))
+    if plan.is_empty:
+        raise PlanError(f"{stage}: there is nothing to change in the list")
+    after, _ = apply_plan(plan, snapshot)
+    if broken := legal(after.messages):
+        raise PlanError(f"{stage} would leave an illegal list: {broken[0].detail}")
+    return plan
