@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agentcore import diff
 from agentcore.breakdown import Category
+from agentcore.compaction.plan import Fate, Origin
 from agentcore.compaction.result import CompactionState, Failure
 from agentcore.events import EventKind
 from agentcore.options import Stage as ProfileStage
@@ -171,12 +172,16 @@ def _stages(row: Compaction, rows: Sequence[diff.Row]) -> list[Stage]:
         left -= freed
         stages.append(
             Stage(
-                stage["stage"],
+                stage["stage"].replace("_", " "),
                 left,
                 freed,
                 x=100.0 * min(left, whole) / whole,
                 width=100.0 * max(freed, 0) / whole,
-                did=[(name, count) for (by, name), count in did.items() if by == stage["stage"]],
+                did=[
+                    (name, count)
+                    for name in (*Fate, *Origin)
+                    if (count := did[stage["stage"], name])
+                ],
             )
         )
     return stages
