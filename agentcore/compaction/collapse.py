@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from agentcore.breakdown import COLLAPSED_HEADER
-from agentcore.compaction.notes import note
+from agentcore.compaction.notes import carried, note
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
 from agentcore.compaction.strategy import Situation, is_reached, kept_rows
+from agentcore.facts import Fact, FactKind
+from agentcore.ledger import facts_of
+from agentcore.ledger.wording import lines_of
 from agentcore.messages import Message, Role, ToolStatus
 from agentcore.snapshot import group_at, newest_group
 
@@ -16,6 +19,7 @@ NAME = "collapse"
 TOOLS_NAMED = 8
 SAID_CHARS, SAID_LINES = 120, 12
 FAILURE_CHARS, FAILURE_LINES = 160, 12
+CHANGED_CHARS = 2_000
 # About what a note takes of what was freed.
 NOTE_BYTES = 400
 
@@ -36,7 +40,7 @@ class Collapse:
                 break
             cut = _enough(snapshot.messages, run, situation.need - freed)
             gone = snapshot.messages[cut.start : cut.stop]
-            made = note(_told(gone))
+            made = note(_told(gone), carried(gone))
             gain = sum(message.sizes.bytes for message in gone) - made.sizes.bytes
             if gain > 0:
                 freed += gain
@@ -89,7 +93,20 @@ def _told(gone: Sequence[Message]) -> str:
     failed = [message for message in results if message.status is ToolStatus.FAILED]
     for message in failed[-FAILURE_LINES:]:
         lines.append(f"- failed: {_line(message, FAILURE_CHARS)}")
+    changed = _changed(gone, {message.tool_call_id for message in failed})
+    lines += lines_of({FactKind.CHANGED_PATH: changed}, CHANGED_CHARS)
     return "\n".join(lines)
+
+
+def _changed(gone: Sequence[Message], failed: Collection[str | None]) -> list[Fact]:
+    """The paths that calls changed, each once; what a failed call names it did not change."""
+    facts = (fact for message in gone if message.calls for fact in facts_of(message))
+    changed = {
+        fact.key: fact
+        for fact in facts
+        if fact.kind is FactKind.CHANGED_PATH and fact.call not in failed
+    }
+    return list(changed.values())
 
 
 def _ended(results: Sequence[Message]) -> str:

@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
+from agentcore.facts import Fact
 from agentcore.ledger.book import Ledger
 from agentcore.messages import Message, Role, born
 
 TOOLS_NAMED = 8
+# Facts of one kind that a note carries on for those it stands for.
+FACTS_CARRIED = 1_000
 
 
 def omission_note(gone: Sequence[Message]) -> Message:
     """The note that stands in for messages without a summary of them."""
-    return note(f"{OMISSION_HEADER}\n{_count(gone)} left the context here; the archive keeps them.")
+    text = f"{OMISSION_HEADER}\n{_count(gone)} left the context here; the archive keeps them."
+    return note(text, carried(gone))
 
 
 def summary_note(summary: str) -> Message:
@@ -23,22 +27,35 @@ def summary_note(summary: str) -> Message:
 
 def ledger_note(gone: Sequence[Message], chars: int) -> Message:
     """A summary without a model: the facts that were found when the messages were born."""
-    return summary_note(Ledger.of(gone).text(chars) or _count(gone))
+    ledger = Ledger.of(gone)
+    return note(f"{SUMMARY_HEADER}\n{ledger.text(chars) or _count(gone)}", _newest(ledger))
 
 
 def omission_with_ledger(gone: Sequence[Message], chars: int) -> Message:
     """The omission note with the facts of what left under it."""
-    return note(f"{omission_note(gone).text}\n{Ledger.of(gone).text(chars)}".rstrip())
+    ledger = Ledger.of(gone)
+    return note(f"{omission_note(gone).text}\n{ledger.text(chars)}".rstrip(), _newest(ledger))
 
 
-def note(text: str) -> Message:
-    return born({"role": Role.SYSTEM.value, "content": text})
+def note(text: str, facts: tuple[Fact, ...] = ()) -> Message:
+    """`facts`: of the messages it stands for, so that a later ledger still knows them."""
+    return born({"role": Role.SYSTEM.value, "content": text}, facts=facts or None)
+
+
+def carried(gone: Sequence[Message]) -> tuple[Fact, ...]:
+    """The facts that were found when the messages were born."""
+    return tuple(fact for message in gone for fact in message.facts or ())
 
 
 def without_header(text: str) -> str:
     """The text of a note or summary without its first line."""
     header, _, rest = text.partition("\n")
     return rest if header in (SUMMARY_HEADER, OMISSION_HEADER) else text
+
+
+def _newest(ledger: Ledger) -> tuple[Fact, ...]:
+    kinds = ledger.by_kind().values()
+    return tuple(fact for facts in kinds for fact in facts[-FACTS_CARRIED:])
 
 
 def _count(gone: Sequence[Message]) -> str:

@@ -42,5 +42,6 @@ def _result(message: Message, text: str) -> Message:
         tool=message.tool,
         status=message.status,
         turn=message.turn,
+        facts=message.facts,
         cut=Cut(original_bytes(message), len(text.encode())),
     )

@@ -44,6 +44,8 @@ _LISTING = re.compile(
 )
 _NUMBER = re.compile(r"[0-9][0-9.,]{0,30}")
 _NAME = re.compile(r"([a-z][a-z_ \-]{1,30}?)\s?[:=]\s?[$€£¥]?$")
+# How placeholders begin: what stands there is no output.
+_STAND_INS = ("[Tool result snipped", "[Result: ")
 _HARMLESS = re.compile(r"[0-9:.\-/]")
 
 
@@ -51,6 +53,8 @@ def facts_of_result(
     text: str, number: int, *, status: ToolStatus | None, call: str
 ) -> Iterator[Fact]:
     """A failure for each call that failed, with its first line where no line tells an error."""
+    if text.startswith(_STAND_INS):
+        return
     shown = edges(text)
     low = lowered(shown)
     failed = status is ToolStatus.FAILED
