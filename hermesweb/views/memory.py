@@ -37,7 +37,7 @@ def page(request: SignedIn) -> HttpResponse:
         else:
             messages.success(request, "The entry is kept for sessions in its folder.")
             return redirect("memory")
-    choice = MemoryChoice(request.GET, workspaces=workspaces)
+    choice = MemoryChoice(request.GET, workspaces=workspaces, auto_id="filter_%s")
     found = Paginator(_chosen(request, choice), PAGE_ENTRIES).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "section": "memory",
