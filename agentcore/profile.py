@@ -32,6 +32,8 @@ RESULT_SHARE, BYTES_A_TOKEN = 0.05, 4
 RESERVE_TOKENS, RESERVE_SHARE = 20_000, 0.05
 # Where neither its stage nor the thresholds say when a strategy is due.
 DEFAULT_AT = 0.80
+# Of the window: the most that an absolute buffer may ask for.
+BUFFER_SHARE = 0.25
 
 # Fields that are groups of values.
 GROUPS: Mapping[str, type[Any]] = {
@@ -135,22 +137,46 @@ class Profile:
             return self.limits
         return replace(self.limits, result_bytes=share)
 
-    def warnings(self) -> list[str]:
-        """What is allowed but will not work well, with its arithmetic (spec-compaction 11)."""
-        return [text for stage in self.stages if (text := self._thrash(stage))]
+    def warnings(self, window: Window | None = None) -> list[str]:
+        """What is allowed but will not work well, with its arithmetic (spec-compaction 11), for a
+        window; without one for the profile's own."""
+        window = window or self.window_for("")
+        budget = self.budget_for(window)
+        trigger = self._lowest_trigger(window, budget)
+        target = round(self.target * budget.limit)
+        found = [self._thrash(window, budget, trigger)]
+        if target >= trigger:
+            found.append(
+                f"the target of {target:,} {budget.unit} does not lie under the lowest trigger "
+                f"{trigger:,}: a compaction that reaches it is due again at once"
+            )
+        return [text for text in found if text]
 
-    def _thrash(self, stage: Stage) -> str:
-        if self.budget is None or self.unit is not Unit.BYTES or stage.to_target:
+    def _lowest_trigger(self, window: Window, budget: Budget) -> int:
+        """In the unit of the limit; a buffer in tokens counts where the limit is in tokens too."""
+        triggers = []
+        for stage in self.stages:
+            triggers.append(round(self.threshold(stage) * budget.limit))
+            if stage.buffer and budget.unit is Unit.TOKENS:
+                buffer = min(stage.buffer, int(window.tokens * BUFFER_SHARE))
+                triggers.append(window.tokens - buffer)
+        return min(triggers)
+
+    def _thrash(self, window: Window, budget: Budget, trigger: int) -> str:
+        """What the last stage leaves at most: fixed parts, the summary and the kept results."""
+        last = max(self.stages, key=self.threshold)
+        if last.to_target:
             return ""
-        fixed = self.limits.project_docs_bytes + self.limits.memory_chars
-        kept = stage.keep * self.limits.result_bytes
-        floor = kept + self.summary.chars + fixed
-        trigger = round(self.budget * self.threshold(stage))
-        if floor <= trigger:
+        limits = self.limits_for(window)
+        fixed = limits.project_docs_bytes + limits.memory_chars
+        floor = last.keep * limits.result_bytes + self.summary.chars + fixed
+        weight = floor // BYTES_A_TOKEN if budget.unit is Unit.TOKENS else floor
+        if weight <= trigger:
             return ""
+        in_unit = f" bytes = {weight:,} tokens" if budget.unit is Unit.TOKENS else ""
         return (
-            f"{stage.keep} kept results of {self.limits.result_bytes:,} bytes + "
-            f"{self.summary.chars:,} summary + {fixed:,} fixed = {floor:,} > {trigger:,}: "
+            f"{last.keep} kept results of {limits.result_bytes:,} bytes + "
+            f"{self.summary.chars:,} summary + {fixed:,} fixed = {floor:,}{in_unit} > {trigger:,}: "
             "compacts every turn"
         )
 

@@ -9,10 +9,8 @@ from agentcore.compaction.plan import CompactionPlan
 from agentcore.compaction.result import Trigger
 from agentcore.options import Stage
 from agentcore.pressure import Pressure
+from agentcore.profile import BUFFER_SHARE
 from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
-
-# Of the window: the most that an absolute buffer may ask for.
-BUFFER_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)

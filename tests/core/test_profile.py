@@ -40,6 +40,25 @@ def test_balanced_follows_the_window(window: int, reserve: int, result_bytes: in
     assert BALANCED.warnings() == []
 
 
+@pytest.mark.parametrize("window", [32_000, 128_000, 200_000, 1_000_000])
+def test_balanced_is_sane_at_every_window(window: int) -> None:
+    assert BALANCED.warnings(known(window)) == []
+
+
+def test_a_target_over_the_buffer_of_a_hybrid_stage_is_warned_of() -> None:
+    """At 32K tokens the buffer is capped at a quarter: the first stage is due at 24,000."""
+    stages = (Stage("snip", at=0.99, buffer=40_000, keep=0),)
+    profile = BALANCED.replace(stages=stages, target=0.8)
+    (warning,) = profile.warnings(known(32_000))
+    assert "target of 25,600 tokens" in warning and "trigger 24,000" in warning
+
+
+def test_a_profile_in_tokens_that_keeps_too_much_is_warned_of() -> None:
+    profile = BALANCED.replace(stages=(Stage("keep_recent", at=0.8, keep=40),))
+    (warning,) = profile.warnings(known(32_000))
+    assert "40 kept results of 6,400 bytes" in warning and "tokens > 25,600" in warning
+
+
 def test_nanohermes_is_warned_of_with_its_arithmetic() -> None:
     (warning,) = NANO.warnings()
     assert warning == (
