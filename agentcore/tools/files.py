@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import dataclass
-from io import BytesIO, StringIO
+from io import BytesIO
 from typing import BinaryIO
 
 from agentcore.breakdown import byte_length
 from agentcore.errors import ToolError
-from agentcore.limits import KIB, Limits
+from agentcore.limits import KIB, Limits, head_of
 from agentcore.tools.arguments import PATH, FunctionTool, count, schema
 from agentcore.tools.base import ToolResult, Workspace, counted
 from agentcore.tools.paths import file_size, opened
@@ -81,8 +81,7 @@ def _scan(file: BinaryIO, path: str, *, wanted: range, limits: Limits) -> _Span:
             raise ToolError(f"{path} is binary (a NUL byte at offset {size + nul}), not text")
         newlines = chunk.count(b"\n")
         if number + newlines >= wanted.start and number < wanted.stop:
-            pieces = list(BytesIO(chunk))
-            kept += b"".join(pieces[max(0, wanted.start - number) : wanted.stop - number])
+            kept += _lines_of(chunk, wanted.start - number, wanted.stop - number, newlines)
         if 0 < limits.file_bytes < len(kept):
             raise ToolError(
                 f"these lines of {path} take more than {limits.file_bytes} bytes: "
@@ -96,18 +95,26 @@ def _scan(file: BinaryIO, path: str, *, wanted: range, limits: Limits) -> _Span:
     return _Span(bytes(kept), wanted.start, total, size, has_crlf=0 < crlf == number - 1)
 
 
+def _lines_of(chunk: bytes, start: int, stop: int, newlines: int) -> bytes:
+    """Those lines of a chunk, counted from its first, whole or not."""
+    if start <= 0 and newlines < stop:
+        return chunk
+    pieces = list(BytesIO(chunk))
+    return b"".join(pieces[max(0, start) : stop])
+
+
 def _lines_shown(span: _Span, path: str, result_bytes: int) -> ToolResult:
     """As many of the lines as one result holds; the others are kept in `captured`."""
     whole, note = _decoded(span)
-    lines = list(StringIO(whole, newline="\n"))
-    room = result_bytes - byte_length(path) - FRAME_BYTES
-    fitting = _fitting(lines, room) if result_bytes else len(lines)
-    if fitting == len(lines):
-        return ToolResult(_framed(lines, span, path, note))
+    room = result_bytes - byte_length(path) - FRAME_BYTES if result_bytes else len(span.data) * 3
+    fitting = _whole_lines(whole, room)
+    if fitting == whole:
+        return ToolResult(_framed(whole, span, path, note))
     if not fitting:
         note += "; the first line alone is longer than a result: find a part of it with grep"
-    shown = lines[: max(1, fitting)]
-    return ToolResult(_framed(shown, span, path, note), captured=_framed(lines, span, path, note))
+        fitting = whole[: whole.find("\n") + 1] or whole
+    captured = _framed(whole, span, path, note)
+    return ToolResult(_framed(fitting, span, path, note), captured=captured)
 
 
 def _decoded(span: _Span) -> tuple[str, str]:
@@ -124,19 +131,18 @@ def _decoded(span: _Span) -> tuple[str, str]:
     return whole, note
 
 
-def _fitting(lines: list[str], room: int) -> int:
-    for index, line in enumerate(lines):
-        room -= byte_length(line)
-        if room < 0:
-            return index
-    return len(lines)
+def _whole_lines(text: str, room: int) -> str:
+    """The lines from the front that fit."""
+    front = head_of(text, max(0, room))
+    return text if len(front) == len(text) else front[: front.rfind("\n") + 1]
 
 
-def _framed(lines: list[str], span: _Span, path: str, note: str) -> str:
-    last = span.first + len(lines) - 1
+def _framed(lines: str, span: _Span, path: str, note: str) -> str:
+    count = lines.count("\n") + (not lines.endswith("\n"))
+    last = span.first + count - 1
     part = f"lines {span.first}-{last} of {span.total}"
     whole = f"{counted(span.total, 'line')}, {span.size} bytes"
-    head = f"read_file {path}: {whole if len(lines) == span.total else part}{note}\n"
+    head = f"read_file {path}: {whole if count == span.total else part}{note}\n"
     more = span.total - last
     foot = f"… {more} more lines (total {span.total}); read on with offset={last + 1}"
-    return head + "".join(lines) + (foot if more else "")
+    return head + lines + (foot if more else "")

@@ -10,7 +10,6 @@ import stat
 import sysconfig
 from asyncio.subprocess import DEVNULL
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from agentcore.errors import ToolError
@@ -31,6 +30,7 @@ PATTERN_CHARS = 60
 # ripgrep cuts by bytes, we by characters; this many bytes hold any character.
 CHARACTER_BYTES = 4
 
+_LEFT_OUT = re.compile(rb": \d+ bytes$")
 _GLOB_SIGN, _ESCAPED = re.compile(r"[][*?{}!\\]"), r"\\\g<0>"
 
 
@@ -56,6 +56,38 @@ class Records:
         return self._taken[: self._most or None]
 
 
+class Walked:
+    """What ripgrep said beside its hits: files left out for their size, files it could not read,
+    and what it has against the pattern."""
+
+    def __init__(self) -> None:
+        self.larger = 0
+        self._rest = b""
+        self._is_debug = False
+        self._errors = b""
+
+    def feed(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            if line.startswith(b"rg: "):
+                self._is_debug = line.startswith(b"rg: DEBUG|")
+            if not self._is_debug:
+                fits = len(self._errors) + len(line) < ERROR_BYTES
+                self._errors += line + b"\n" if fits else b""
+            elif _LEFT_OUT.search(line):
+                self.larger += 1
+
+    @property
+    def unread(self) -> int:
+        return self._errors.count(b"\n")
+
+    def check(self) -> None:
+        """Raises ToolError when there is more against it than files that cannot be read."""
+        errors = (self._errors + self._rest).decode(errors="replace")
+        if any(not line.startswith(("rg: ./", "rg: DEBUG|")) for line in errors.splitlines()):
+            raise ToolError(errors.strip().removeprefix("rg: "))
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where to search: an open folder, or an open file that becomes the input."""
@@ -78,21 +110,23 @@ async def grep(
 ) -> ToolResult:
     limits = workspace.limits
     walk = [*WALK, f"--glob={include}"] if include and include not in EVERYTHING else WALK
-    records = Records(b"\n", limits.grep_hits)
     with opened(workspace, path) as descriptor:
         place = _place(path, descriptor, limits.searched_file_bytes)
         search = [*_search_options(workspace), *walk, f"--regexp={pattern}"]
-        unread = await _ripgrep(search, place, workspace, sink=records.feed)
-        skipped = await _count_larger(walk, place, workspace)
+        records, walked = await _searched(search, place, workspace)
+        if records.full and place.is_folder:
+            # All cores took part, so chance decided which hits came first.
+            records, walked = await _searched([*search, "--sort=path"], place, workspace)
     hits = _hits(records.kept(), place, limits.grep_line_chars)
     where = f"{path} ({include})" if include else path
     notes = _notes(
         (f"… stopped after {limits.grep_hits} matches", records.full),
         (
-            f"… {counted(skipped, 'file')} over {limits.searched_file_bytes} bytes not searched",
-            skipped,
+            f"… {counted(walked.larger, 'file')} over {limits.searched_file_bytes} bytes "
+            "not searched",
+            walked.larger,
         ),
-        (f"… {unread} of the files and folders could not be read", unread),
+        (f"… {walked.unread} of the files and folders could not be read", walked.unread),
     )
     found = counted(len(hits), "hit") if hits else "no match"
     head = f"grep {pattern[:PATTERN_CHARS]!r} in {where}: {found}"
@@ -106,7 +140,7 @@ async def glob(workspace: Workspace, pattern: str) -> ToolResult:
     with opened(workspace, folder) as descriptor:
         place = _Place(folder, descriptor, is_folder=True)
         options = ["--files", "--sort=path", *wanted, *WALK]
-        unread = await _ripgrep(options, place, workspace, sink=records.feed)
+        unread = (await _ripgrep(options, place, workspace, sink=records.feed)).unread
     paths = [place.path_of(name) for name in records.kept()]
     notes = _notes(
         (f"… capped at {most} files", records.full),
@@ -165,21 +199,29 @@ def _place(path: str, descriptor: int, max_bytes: int) -> _Place:
 
 def _search_options(workspace: Workspace) -> list[str]:
     limits = workspace.limits
-    options = ["--no-heading", "--with-filename", "--line-number", "--sort=path"]
+    options = ["--no-heading", "--with-filename", "--line-number"]
     if limits.searched_file_bytes:
-        options.append(f"--max-filesize={limits.searched_file_bytes}")
+        # It tells of the files that it leaves out for their size as it goes, and nowhere else.
+        options += [f"--max-filesize={limits.searched_file_bytes}", "--debug"]
     if limits.grep_line_chars:
         columns = limits.grep_line_chars * CHARACTER_BYTES
         options += [f"--max-columns={columns}", "--max-columns-preview"]
     return options
 
 
+async def _searched(
+    options: Sequence[str], place: _Place, workspace: Workspace
+) -> tuple[Records, Walked]:
+    records = Records(b"\n", workspace.limits.grep_hits)
+    return records, await _ripgrep(options, place, workspace, sink=records.feed)
+
+
 async def _ripgrep(
     options: Sequence[str], place: _Place, workspace: Workspace, *, sink: Sink
-) -> int:
-    """Run ripgrep in a place. Returns how many files and folders it could not read; raises
-    ToolError for a pattern that it refuses and for a search that takes too long."""
-    errors = bytearray()
+) -> Walked:
+    """Run ripgrep in a place. Raises ToolError for a pattern that it refuses and for a search
+    that takes too long."""
+    walked = Walked()
     with opened(workspace, ".") as root:
         searcher = guarded(
             [_program(), *options, *_not_closed(place, workspace), "." if place.is_folder else "-"],
@@ -187,7 +229,7 @@ async def _ripgrep(
             folder=place.descriptor if place.is_folder else root,
             stdin=DEVNULL if place.is_folder else place.descriptor,
             stdout=sink,
-            stderr=lambda data: errors.extend(data[: ERROR_BYTES - len(errors)]),
+            stderr=walked.feed,
         )
         seconds = workspace.limits.command_seconds or None
         async with searcher as program:
@@ -196,7 +238,8 @@ async def _ripgrep(
                     await program.wait()
             except TimeoutError:
                 raise ToolError(f"took over {seconds} s: search a smaller folder") from None
-    return _unread(errors.decode(errors="replace"))
+    walked.check()
+    return walked
 
 
 def _not_closed(place: _Place, workspace: Workspace) -> list[str]:
@@ -219,45 +262,24 @@ def _program() -> str:
     return found
 
 
-def _unread(errors: str) -> int:
-    lines = errors.splitlines()
-    if all(line.startswith("rg: ./") for line in lines):
-        return len(lines)
-    raise ToolError(errors.strip().removeprefix("rg: "))
-
-
-async def _count_larger(walk: Sequence[str], place: _Place, workspace: Workspace) -> int:
-    """How many files the search left out for their size."""
-    limit = workspace.limits.searched_file_bytes
-    if not limit or not place.is_folder:
-        return 0
-    names = Records(b"\0", 0)
-    await _ripgrep(["--files", *walk], place, workspace, sink=names.feed)
-    return await asyncio.to_thread(_larger, names.kept(), place.descriptor, limit)
-
-
-def _larger(names: Sequence[bytes], folder: int, limit: int) -> int:
-    count = 0
-    for name in names:
-        with suppress(OSError):
-            count += os.stat(name, dir_fd=folder, follow_symlinks=False).st_size > limit
-    return count
-
-
 def _hits(records: Sequence[bytes], place: _Place, width: int) -> list[str]:
-    """Records are PATH NUL LINE:TEXT. A line end in a path makes two of one, and what ripgrep
-    says of a binary file has no NUL: both are joined to the path that follows."""
+    """Sorted by path. Records are PATH NUL LINE:TEXT. A line end in a path makes two of one, and
+    what ripgrep says of a binary file has no NUL: both are joined to the path that follows."""
     hits, loose = [], b""
     for record in records:
         name, nul, rest = record.partition(b"\0")
         name = loose + name
         loose = b"" if nul else name + b"\n"
         if nul:
-            number, _, line = rest.decode(errors="replace").rstrip("\r").partition(":")
-            cut = f"{line[:width]}…" if 0 < width < len(line) else line
-            path = place.path_of(name.rpartition(b"\n./")[2])
-            hits.append(f"{path}:{number}: {cut}")
-    return hits
+            path = name.rpartition(b"\n./")[2]
+            hits.append((path.split(b"/"), place.path_of(path), rest))
+    hits.sort(key=lambda hit: hit[0])
+    return [f"{path}:{_shown(rest, width)}" for _, path, rest in hits]
+
+
+def _shown(rest: bytes, width: int) -> str:
+    number, _, line = rest.decode(errors="replace").rstrip("\r").partition(":")
+    return f"{number}: {line[:width]}…" if 0 < width < len(line) else f"{number}: {line}"
 
 
 def _notes(*notes: tuple[str, int]) -> list[str]:
