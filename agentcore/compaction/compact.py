@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from agentcore.breakdown import NOTHING
+from agentcore.breakdown import NOTHING, Sizes
 from agentcore.compaction.pipeline import Answer, Pipeline, PressureOf, run_pipeline
 from agentcore.compaction.plan import apply_plan
 from agentcore.compaction.repair import repair
@@ -50,16 +50,16 @@ def compact(
     run = run_pipeline(
         snapshot, profile, pressure_of=pressure_of(profile), trigger=trigger, pins=pins
     )
-    return replace(_drive(run, summarize), original=original)
+    return replace(drive(run, summarize), original=original)
 
 
-def pressure_of(profile: Profile) -> PressureOf:
-    """Measure a list by the profile alone, tokens by script."""
-    window = profile.window_for("")
+def pressure_of(profile: Profile, model: str = "", schemas: Sizes = NOTHING) -> PressureOf:
+    """Measure a list by the profile, tokens by script; `schemas` are those of the tools."""
+    window = profile.window_for(model)
     counter = TokenCounter()
     return lambda snapshot: counter.pressure(
         snapshot.sizes,
-        NOTHING,
+        schemas,
         budget=profile.budget_for(window),
         window=window,
         reserve=profile.reserve_for(window),
@@ -67,15 +67,8 @@ def pressure_of(profile: Profile) -> PressureOf:
     )
 
 
-def _numbers(snapshot: Snapshot, indexes: Iterable[int]) -> frozenset[int]:
-    count = len(snapshot.messages)
-    for index in indexes:
-        if not 0 <= index < count:
-            raise PlanError(f"no message at index {index}; the list has {count}")
-    return frozenset(snapshot.messages[index].number for index in indexes)
-
-
-def _drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:
+def drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:
+    """Answer what the pipeline asks for; without `summarize` it does without."""
     answer: Answer = None
     try:
         request = next(run)
@@ -86,6 +79,14 @@ def _drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:
     except StopIteration as stop:
         result: CompactionResult = stop.value
         return result
+
+
+def _numbers(snapshot: Snapshot, indexes: Iterable[int]) -> frozenset[int]:
+    count = len(snapshot.messages)
+    for index in indexes:
+        if not 0 <= index < count:
+            raise PlanError(f"no message at index {index}; the list has {count}")
+    return frozenset(snapshot.messages[index].number for index in indexes)
 
 
 def _summary(request: SummaryRequest, summarize: Summarize) -> Answer:
