@@ -17,6 +17,7 @@ from agentcore.ledger import Ledger
 from agentcore.ledger.wording import lines_of
 from agentcore.limits import Limits
 from agentcore.messages import Message, born
+from agentcore.redact import mask
 from agentcore.sections import HEADINGS, MEMORY_END, Part, one_line
 
 # Its import asks for every line of its own, whatever the program that uses it logs.
@@ -139,10 +140,11 @@ def cut(text: str, limits: Limits) -> str:
 
 def distill(ledger: Ledger, limits: Limits) -> list[Entry]:
     """What a session leaves for later ones, without a model: goal, rules, decisions, state, and
-    the files it changed as one entry; each with the messages that say it."""
+    the files it changed as one entry; each with the messages that say it. Secrets are masked: the
+    entries are for requests of other sessions."""
     told = ledger.by_kind() | {FactKind.GOAL: (ledger.goal,) if ledger.goal else ()}
     entries = [
-        Entry(EntryKind(kind.value), cut(fact.text, limits), (fact.number,))
+        Entry(EntryKind(kind.value), cut(mask(fact.text)[0], limits), (fact.number,))
         for kind, most in DISTILLED.items()
         for fact in told[kind][-most:]
         if sum(1 for _ in terms(fact.text)) >= LEAST_TERMS
@@ -151,12 +153,14 @@ def distill(ledger: Ledger, limits: Limits) -> list[Entry]:
 
 
 def hand_over(ledger: Ledger, max_chars: int) -> Message | None:
-    """A summary of what a session leaves to its successor; None where it leaves nothing."""
-    told = ledger.by_kind()
-    lines = lines_of({kind: told[kind] for kind in HANDED_OVER}, max_chars)
+    """A summary of what a session leaves to its successor, secrets masked; None where it leaves
+    nothing."""
+    facts = ledger.by_kind()
+    lines = lines_of({kind: facts[kind] for kind in HANDED_OVER}, max_chars)
     if not lines:
         return None
-    return born({"role": "system", "content": "\n".join([SUMMARY_HEADER, LEFT, *lines])})
+    told = mask("\n".join([SUMMARY_HEADER, LEFT, *lines]))[0]
+    return born({"role": "system", "content": told})
 
 
 def _changed(paths: Sequence[Fact], limits: Limits) -> list[Entry]:

@@ -53,11 +53,12 @@ def ledger_of(session: AgentSession) -> Ledger:
 
 def store(session: AgentSession, entries: Sequence[Entry]) -> None:
     """What was distilled from the session, in place of what it left before. What a person wrote
-    or deleted stays so: an entry comes in when its messages are new, and leaves with its facts."""
+    or deleted stays so: an entry comes in when its messages are new and nobody in the folder said
+    the same before, and leaves with its facts."""
     mine = session.memories.filter(edited=False)
     texts = [str(shown(entry.text)) for entry in entries]
     mine.exclude(text__in=texts).delete()
-    there = set(session.memories.values_list("text", flat=True))
+    there = set(_scope(session).values_list("text", flat=True))
     new = [
         MemoryEntry(
             owner_id=session.owner_id,

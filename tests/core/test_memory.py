@@ -182,3 +182,14 @@ def test_a_successor_is_told_goal_decisions_files_and_state_as_a_summary() -> No
     assert {fact.key for fact in facts_of(message)} >= {"src/parser.py", "src/配置.py"}
     assert len(message.text) < 2_700
     assert hand_over(Ledger(), 2_500) is None
+
+
+def test_secrets_do_not_pass_into_other_sessions() -> None:
+    token = "ghp_" + "a1B2" * 9
+    told = Ledger.of(
+        Snapshot.of([user(f"Always push with the token {token} to the mirror.")]).messages
+    )
+    message = hand_over(told, 2_500)
+    assert message is not None and token not in message.text
+    left = distill(told, LIMITS)
+    assert left and all(token not in entry.text for entry in left)

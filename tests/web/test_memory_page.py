@@ -224,6 +224,16 @@ def test_the_least_used_and_oldest_leave_first_when_the_store_is_full(ada: User)
     assert MemoryEntry.objects.filter(pk=eve.pk).exists()
 
 
+def test_what_was_said_before_in_the_folder_is_not_kept_twice(ada: User) -> None:
+    first, second = a_session(ada, last_number=5), a_session(ada, last_number=5)
+    for session in (first, second):
+        memory.store(session, [Entry(EntryKind.CONSTRAINT, "never rename it", (1,))])
+    elsewhere = a_session(ada, last_number=5, workspace="/elsewhere")
+    memory.store(elsewhere, [Entry(EntryKind.CONSTRAINT, "never rename it", (1,))])
+    kept = MemoryEntry.objects.order_by("pk").values_list("source", flat=True)
+    assert list(kept) == [first.pk, elsewhere.pk]
+
+
 def test_what_no_longer_holds_leaves_with_the_next_distillation(ada: User) -> None:
     session = a_session(ada, last_number=5)
     memory.store(session, [Entry(EntryKind.STATE, "half done", (5,))])
