@@ -82,6 +82,22 @@ def sentences(low: str) -> Iterator[Sentence]:
         yield sentence
 
 
+def pattern_of(words: Iterable[str]) -> str:
+    """A tree of the words by their letters: tried from one place, the longest wins."""
+    tails: dict[str, list[str]] = {}
+    for word in words:
+        tails.setdefault(word[:1], []).append(word[1:])
+    may_end = bool(tails.pop("", None))
+    parts = [
+        (r"\s" if letter == " " else re.escape(letter)) + pattern_of(rest)
+        for letter, rest in sorted(tails.items())
+    ]
+    if not parts:
+        return ""
+    inner = parts[0] if len(parts) == 1 and not may_end else f"(?:{'|'.join(parts)})"
+    return f"{inner}?" if may_end else inner
+
+
 def _marks(low: str) -> list[Cue]:
     """Cues and values in order; where two overlap the one that begins first, or is longer."""
     kinds = _KINDS
@@ -138,24 +154,8 @@ def _kinds() -> Mapping[str, FactKind | None]:
     return kinds
 
 
-def _pattern(words: Iterable[str]) -> str:
-    """A tree of the words by their letters: tried from one place, the longest wins."""
-    tails: dict[str, list[str]] = {}
-    for word in words:
-        tails.setdefault(word[:1], []).append(word[1:])
-    may_end = bool(tails.pop("", None))
-    parts = [
-        (r"\s" if letter == " " else re.escape(letter)) + _pattern(rest)
-        for letter, rest in sorted(tails.items())
-    ]
-    if not parts:
-        return ""
-    inner = parts[0] if len(parts) == 1 and not may_end else f"(?:{'|'.join(parts)})"
-    return f"{inner}?" if may_end else inner
-
-
 _KINDS = _kinds()
 _ENGLISH = re.compile(
-    rf"{_BREAK}({_pattern(word for word in _KINDS if word.isascii())})(?![a-z0-9_])"
+    rf"{_BREAK}({pattern_of(word for word in _KINDS if word.isascii())})(?![a-z0-9_])"
 )
-_CHINESE = re.compile(_pattern(word for word in _KINDS if not word.isascii()))
+_CHINESE = re.compile(pattern_of(word for word in _KINDS if not word.isascii()))

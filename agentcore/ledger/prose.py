@@ -9,10 +9,20 @@ from dataclasses import replace
 
 from agentcore.facts import TODO_SUBJECT, Fact, FactKind
 from agentcore.ledger import chinese, english
-from agentcore.ledger.cues import BOUNDARY, TODO, Cue, Sentence, lowered, sentences
+from agentcore.ledger.cues import (
+    BOUNDARY,
+    TODO,
+    Cue,
+    Sentence,
+    lowered,
+    pattern_of,
+    sentences,
+)
 from agentcore.ledger.words import content_words, subject
 
 GOAL_CHARS = 300
+# What is longer asks for something.
+SHORT_CHARS = 60
 # What is longer was pasted: its middle is passed over.
 HEAD_CHARS, TAIL_CHARS = 80_000, 20_000
 # Where a goal is looked for; what is longer was pasted.
@@ -31,18 +41,19 @@ _DATED = english.DATED | chinese.DATED
 _REVISION = frozenset({*english.REVISION, *chinese.REVISION})
 _NEW_GOAL = frozenset({*english.NEW_GOAL, *chinese.NEW_GOAL})
 _IMPERATIVE = frozenset(english.IMPERATIVE)
-_UNITS = sorted({*english.UNITS, *chinese.UNITS}, key=len, reverse=True)
+_UNITS = {*english.UNITS, *chinese.UNITS}
 
 _DATE = re.compile(
     r"\s*(?:the |this |next )?(?:end of|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
     r"|today|tomorrow|tonight|noon|midnight|eod|january|february|march|april|may |june|july"
     r"|august|september|october|november|december|q[1-4]|release|friday|周|星期|月底|明天|今天)"
 )
-_UNIT = re.compile(rf"[\s\-]?({'|'.join(map(re.escape, _UNITS))})(?![a-z])")
-_GLUED_UNIT = re.compile(rf"(?<=[0-9])({'|'.join(map(re.escape, english.UNITS))})$")
+_UNIT = re.compile(rf"[\s\-]?({pattern_of(_UNITS)})(?![a-z])")
+_GLUED_UNIT = re.compile(rf"[0-9]({pattern_of(english.UNITS)})\Z")
 _SEPARATOR = re.compile(r"[,，、:：]|\s(?:and|but|then)\s")
 _ID = re.compile(r"[a-z][a-z0-9]*[-_#.]?[0-9]|[0-9]+\.[0-9]+\.[0-9]|#[0-9]|[0-9a-f]*[a-f][0-9a-f]*")
-_NAMED = re.compile(r"[a-z_]{2,30}\s*(?:[:=]|\s(?:is|at|to|of|was|are))\s*$")
+_NAMING = (":", "=", " is", " at", " to", " of", " was", " are")
+_NAMED = re.compile(r"[a-z_]{2}\s*(?:[:=]|\s[a-z]{2,3})$")
 _LIST_MARK = re.compile(r"[\s>*+\-•]*(?:please )?$")
 _TRAILING = ".,:;/-+"
 _ACKNOWLEDGED = re.compile("|".join(sorted(chinese.ACKNOWLEDGEMENTS, key=len, reverse=True)))
@@ -112,7 +123,9 @@ def bound_of(words: AbstractSet[str], low: str, values: Sequence[tuple[int, int]
 
 def unit_behind(low: str, stop: int) -> str:
     """The unit behind a value, or at its end: `500 mb`, `500mb`."""
-    found = _UNIT.match(low, stop) or _GLUED_UNIT.search(low, max(0, stop - 20), stop)
+    found = _UNIT.match(low, stop)
+    if found is None and stop and not low[stop - 1].isdigit():
+        found = _GLUED_UNIT.search(low, max(0, stop - 20), stop)
     return found[1] if found else ""
 
 
@@ -174,17 +187,20 @@ def _numbers(text: str, sentence: Sentence, number: int, *, by_person: bool) -> 
     for start, stop in sentence.values:
         value = low[start:stop].rstrip(_TRAILING)
         stop = start + len(value)
-        before, after = _segment(sentence, start, stop)
-        unit = unit_behind(low, stop)
         if _is_no_value(low, sentence.start, start, stop):
             continue
-        about = content_words(f"{low[before:start]} {low[stop:after]}") if by_person else set()
-        named = by_person or bool(_NAMED.search(low, max(0, start - 34), start))
-        if unit or named or _ID.match(value):
-            about_all = " ".join(sorted(about))
-            said = flat(text[before:after])
-            kept = text[start:stop]
-            yield Fact(FactKind.NUMBER, said, number, kept, about_all, f"={unit}")
+        unit = unit_behind(low, stop)
+        if not by_person and not unit and not _ID.match(value) and not _is_named(low, start):
+            continue
+        before, after = _segment(sentence, start, stop)
+        about = subject(f"{low[before:start]} {low[stop:after]}") if by_person else ""
+        said = flat(text[before:after])
+        yield Fact(FactKind.NUMBER, said, number, text[start:stop], about, f"={unit}")
+
+
+def _is_named(low: str, start: int) -> bool:
+    before = low[max(0, start - 34) : start].rstrip()
+    return before.endswith(_NAMING) and bool(_NAMED.search(before))
 
 
 def _segment(sentence: Sentence, start: int, stop: int) -> tuple[int, int]:
@@ -223,8 +239,10 @@ def _goal(text: str, low: str, taken: Sequence[Sentence]) -> str | None:
         at = sentence.stop + 1
     pieces.append(text[at:OPENING_CHARS])
     goal = _cut(flat(" ".join(pieces)))
-    if not content_words(lowered(goal)):
-        goal = _cut(flat(text[:OPENING_CHARS])) if taken else goal
+    if len(goal) > SHORT_CHARS:
+        return goal
+    if taken and not content_words(lowered(goal)):
+        goal = _cut(flat(text[:OPENING_CHARS]))
     return None if _only_acknowledges(lowered(goal)) else goal
 
 

@@ -43,10 +43,10 @@ _LISTING = re.compile(
     r"|//|#|\*|raise |except |throw |return |def |if |assert )"
 )
 _NUMBER = re.compile(r"[0-9][0-9.,]{0,30}")
+_TIMELIKE = (":", "-", "/")
 _NAME = re.compile(r"([a-z][a-z_ \-]{1,30}?)\s?[:=]\s?[$€£¥]?$")
 # How placeholders begin: what stands there is no output.
 _STAND_INS = ("[Tool result snipped", "[Result: ")
-_HARMLESS = re.compile(r"[0-9:.\-/]")
 
 
 def facts_of_result(
@@ -116,14 +116,12 @@ def _numbers(text: str, low: str, number: int) -> Iterator[Fact]:
         # Part of a word, a time, a date, a path or a version.
         if start and (low[start - 1].isalnum() or low[start - 1] in ".-/_#"):
             continue
-        if _HARMLESS.match(low, stop) and low[stop] in ":-/":
+        if low[stop : stop + 1] in _TIMELIKE:
             continue
         unit = unit_behind(low, stop)
-        name = _NAME.search(low, max(0, start - 36), start)
-        if not unit and not name:
-            continue
-        found += 1
-        about = name[1].strip() if name else ""
-        begin = name.start() if name else start
-        said = flat(text[begin : stop + len(unit) + 1])
-        yield Fact(FactKind.NUMBER, said, number, said, bound=f"={unit}" if not about else "")
+        is_named = low[max(0, start - 2) : start].rstrip(" $€£¥").endswith((":", "="))
+        name = _NAME.search(low, max(0, start - 36), start) if is_named else None
+        if unit or name:
+            found += 1
+            said = flat(text[name.start() if name else start : stop + len(unit) + 1])
+            yield Fact(FactKind.NUMBER, said, number, said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agentcore.breakdown import HEADERS
 from agentcore.facts import TODO_SUBJECT, Fact, FactKind
@@ -12,6 +12,8 @@ from agentcore.ledger.prose import facts_of_person, flat
 from agentcore.ledger.words import subject
 
 LINE_CHARS = 400
+# For a heading and the count of what was left out.
+HEADING_CHARS = 40
 HEADINGS: Mapping[FactKind, str] = {
     FactKind.GOAL: "Goal",
     FactKind.CONSTRAINT: "Constraints",
@@ -32,19 +34,19 @@ _HEADING = re.compile(r"([A-Z][a-z ]{3,14}):")
 
 
 def lines_of(facts: Mapping[FactKind, Sequence[Fact]], room: int) -> list[str]:
-    """Headings with their facts, in the order of what must not get lost. What has no room is
-    counted under its heading, the older facts first."""
+    """Headings with their facts, in the order of what must not get lost, in `room` characters.
+    Of what has no room the older facts are left out, and counted under the heading."""
     lines: list[str] = []
     for kind, heading in HEADINGS.items():
-        shown = _fitting([f"- {_line(fact)}" for fact in facts.get(kind, ())], room - 40)
-        left = len(facts.get(kind, ())) - len(shown)
+        of_kind = facts.get(kind, ())
+        shown = _newest_that_fit(of_kind, room - HEADING_CHARS)
         if not shown:
             continue
-        lines.append(f"{heading}:")
-        if left:
-            lines.append(f"({left} older left out)")
-        lines += shown
-        room -= sum(len(line) + 1 for line in lines[-len(shown) - 1 - bool(left) :])
+        left = len(of_kind) - len(shown)
+        more = [f"({left} older left out)"] if left else []
+        added = [f"{heading}:", *more, *shown]
+        room -= sum(len(line) + 1 for line in added)
+        lines += added
     return lines
 
 
@@ -66,10 +68,10 @@ def facts_of_note(text: str, number: int) -> Iterator[Fact]:
         yield from (fact for fact in told if fact.kind is not FactKind.GOAL)
 
 
-def _fitting(lines: Iterable[str], room: int) -> list[str]:
-    """The newest that fit, in their order."""
+def _newest_that_fit(facts: Sequence[Fact], room: int) -> list[str]:
     kept: list[str] = []
-    for line in reversed(list(lines)):
+    for fact in reversed(facts):
+        line = f"- {_line(fact)}"
         room -= len(line) + 1
         if room < 0:
             break

@@ -1,13 +1,15 @@
 """What finding facts costs: `python tests/bench/ledger.py [FOLDER OF RECORDINGS]` prints tables.
 
-Method: process CPU time, the best of 15 rounds in one process, divided by the kB (1,000 bytes)
-of the wire form. `slowest` is the slowest of the four kinds of dense text, where every sentence
-holds a fact. The ledger and survival are measured on 10,000 messages that have their facts; `list
-copy` beside them is the least that a walk over them could cost.
+Method: process CPU time, the best of 15 rounds in one process without garbage collection, divided
+by the kB (1,000 bytes) of the wire form, parsing it included. Of `dense` texts every sentence or
+line holds a fact; the limit is for what people and agents write, which the recordings show. The
+ledger and survival are measured on 10,000 messages that have their facts; `list copy` beside them
+is the least that a walk over them could cost.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
-from histories import answer, calls, result, system, user  # noqa: E402
+from histories import Value, answer, calls, result, system, user  # noqa: E402
 
 from agentcore import Snapshot  # noqa: E402
 from agentcore.errors import AgentcoreError  # noqa: E402
@@ -26,37 +28,44 @@ from agentcore.transcripts import load_all  # noqa: E402
 
 ROUNDS = 15
 LIMIT_US_A_KB = 50
+TALK = (
+    "Please look at the importer and tell me why the second pass reads each row again. It worked "
+    "in spring, and nobody changed the reader since then as far as I know. The log of last night "
+    "shows the same rows twice, first from the reader and then from the retry loop behind it. My "
+    "guess is that the cursor starts over after a batch. Have a look at the tests as well, some of "
+    "them look odd to me and may hide the fault. "
+)
+CHINESE_TALK = (
+    "请看一下导入模块为什么会重复读取同一批数据。春天的时候一切正常，之后据我所知没有人改过读取部分的代码。"
+    "昨晚的日志里同样的记录出现了两遍，先是读取器写的，然后是后面的重试循环写的。我猜是游标在每一批之后又回到了开头。"
+    "测试也请一起看看，有几个看起来很奇怪，说不定把问题盖住了。"
+)
 TEXTS = {
-    "prose of a person": user(
-        "Please look at the importer and tell me why the second pass reads every row again. "
-        "It was fine before the summer. Never write to the live table. " * 40
-    ),
-    "Chinese of a person": user(
-        "请看一下导入模块，为什么第二遍会重新读取每一行。夏天之前一切正常。不要写入线上数据表。"
-        * 60
-    ),
-    "rules, one a sentence": user("You must keep the log of job 7 under 500 MB. " * 150),
-    "assistant's report": answer(
-        "I looked at the importer. The cursor is reset after each batch, so rows are read again. "
-        "I decided to keep one cursor for the whole run. Next step: write the test.\n" * 40
+    "talk with a rule": user(TALK * 6 + "Never write to the live table. The port is 8080."),
+    "Chinese talk with a rule": user(CHINESE_TALK * 6 + "不要写入线上数据表。端口是8080。"),
+    "report with a decision": answer(
+        TALK * 6 + "I decided to keep one cursor. Next step: test it."
     ),
     "log of 6 kB": result(
         "c", "2026-01-01 INFO worker finished the task in 0.3 s 已完成该任务并写入结果\n" * 70
     ),
-    "build with warnings": result(
-        "c", "src/a.c:12: warning: unused variable 'x' [-Wunused]\n" * 80
-    ),
+    "dense: rules of a person": user("You must keep the log of job 7 under 500 MB. " * 150),
+    "dense: Chinese rules": user("第7项任务的日志不要超过500兆，不要写入线上数据表。" * 90),
+    "dense: decisions": answer("I decided to keep one cursor. Next step: write the test.\n" * 100),
+    "dense: warnings": result("c", "src/a.c:12: warning: unused variable 'x' [-Wunused]\n" * 80),
 }
 
 
 def best(work: Callable[[], Any], times: int = 1) -> float:
     """Microseconds of one call."""
     fastest = float("inf")
+    gc.disable()
     for _ in range(ROUNDS):
         started = time.process_time()
         for _ in range(times):
             work()
         fastest = min(fastest, (time.process_time() - started) / times)
+    gc.enable()
     return fastest * 1e6
 
 
@@ -70,7 +79,7 @@ def recorded(folder: Path) -> list[Message]:
     return messages
 
 
-def history() -> Snapshot:
+def history() -> list[Value]:
     values = [system("be careful"), user("find the slow query. Never touch the live table.")]
     for turn in range(1_666):
         call = calls(f"c{turn}", text=f"I decided to use index {turn}. Next step: measure it.")
@@ -80,7 +89,7 @@ def history() -> Snapshot:
         log = f"run {turn}: 12 passed, warning: slow\nelapsed: {turn} ms\n" + "row done\n" * 300
         values += [call, result(f"c{turn}", log), more, result(f"d{turn}", "edited")]
         values += [user(f"go on with part {turn}"), answer("It works now.")]
-    return Snapshot.of(values, facts=True)
+    return values
 
 
 def main() -> None:
@@ -99,11 +108,15 @@ def main() -> None:
         name = f"all {len(messages):,} recorded messages"
         print(f"{name:34} {size:9,} {took:9,.0f} {took / size * 1e3:7.1f} {found:6,}")
     print(f"\nat most {LIMIT_US_A_KB} us a kB is wanted\n")
-    whole = history().messages
+    values = history()
+    for name, facts in (("measured", False), ("measured, facts found", True)):
+        took = best(lambda facts=facts: Snapshot.of(values, facts=facts))  # type: ignore[misc]
+        print(f"{len(values):,} dicts, {name:36} {took / 1e3:12,.1f} ms")
+    whole = Snapshot.of(values, facts=True).messages
     ledger = Ledger.of(whole)
     tail = whole[-200:]
-    facts = sum(len(message.facts or ()) for message in whole)
-    print(f"{len(whole):,} messages with {facts:,} facts" + f"{'us':>30}")
+    count = sum(len(message.facts or ()) for message in whole)
+    print(f"{len(whole):,} messages with {count:,} facts" + f"{'us':>30}")
     for name, work in (
         ("list copy", lambda: list(whole)),
         ("Ledger.of", lambda: Ledger.of(whole)),
