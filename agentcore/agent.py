@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from agentcore.asking import Asking
 from agentcore.compaction.breaker import Breaker
+from agentcore.compaction.hooks import Hooks
 from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.compaction.result import Trigger
 from agentcore.context import Context
@@ -28,7 +29,7 @@ from agentcore.events import (
     ToolStarted,
     TurnEnded,
 )
-from agentcore.halt import Halt, Halted
+from agentcore.halt import Halt, Halted, Waits
 from agentcore.headroom import Emit, Headroom
 from agentcore.llm.base import ChatModel, OnText
 from agentcore.messages import Role, ToolCall
@@ -73,6 +74,7 @@ class Agent:
         check: Check | None = None,
         recovered: bool = False,
         breaker: Breaker | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self._context = context
         self._model = model
@@ -98,16 +100,20 @@ class Agent:
             emit=emit,
             halt=self._halt,
             breaker=breaker or Breaker(),
+            hooks=hooks or Hooks(),
         )
 
     def stop(self) -> None:
         """End the run at once: a reply is discarded, a running tool is cancelled."""
         self._halt.throw()
 
-    async def run(self) -> RunEnd:
-        """Work until nothing is owed, or something ends it; background tasks end with it."""
+    async def run(self) -> RunEnd | None:
+        """Work until nothing is owed, or something ends it; background tasks end with it. None: the
+        run waits for a person and stays open."""
         try:
             return await self._work()
+        except Waits:
+            return None
         finally:
             await self._toolbox.close()
 
@@ -151,6 +157,8 @@ class Agent:
             return RunEnd.STOPPED
         for instruction in directives.instructions:
             await self._take(instruction, directives)
+        if directives.rests and not self._run_open:
+            return RunEnd.STOPPED
         if not self._owes_reply():
             if self._run_open:
                 await self._headroom.at_run_end(directives, self._turn)

@@ -26,7 +26,8 @@ class Instruction:
 
     `text`: the message, or the focus of a compaction. `numbers`: what is to be excluded, or what
     the revision to be undone began; `returning`: messages to come back, with their places;
-    `revision`: the one that the wish was made on, None where any will do.
+    `revision`: the one that the wish was made on, None where any will do; `against`: why it cannot
+    be done, where that is known already.
     """
 
     id: int
@@ -35,13 +36,15 @@ class Instruction:
     numbers: tuple[int, ...] = ()
     returning: tuple[tuple[Message, int], ...] = ()
     revision: int | None = None
+    against: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Directives:
     """`instructions` in the order in which they were queued; `pins` and `checkpoints` are
     message numbers; `hold`: no automatic compaction; `hold_until`: none before so much is used;
-    `profile` holds the automatic switch in force."""
+    `compaction_allowed`: the answer to an asked one, None without;
+    `profile` holds the automatic switch in force; `rests`: no run is begun, what is owed waits."""
 
     profile: Profile
     pins: frozenset[int] = frozenset()
@@ -50,3 +53,5 @@ class Directives:
     stop: bool = False
     hold: bool = False
     hold_until: int = 0
+    rests: bool = False
+    compaction_allowed: bool | None = None

@@ -12,10 +12,12 @@ from typing import Any, ClassVar, TypeAlias
 from agentcore.breakdown import Breakdown, Sizes
 from agentcore.changes import Edited, InstructionRefused, Repaired, SystemRebuilt
 from agentcore.compaction.events import (
+    ApprovalWanted,
     Blocked,
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
+    HookFailed,
     OverBudget,
     plain,
 )
@@ -26,6 +28,7 @@ from agentcore.pressure import Pressure, TokenSource, Usage
 from agentcore.snapshot import State
 
 __all__ = [
+    "ApprovalWanted",
     "Blocked",
     "BreakReason",
     "CheckpointSet",
@@ -35,6 +38,7 @@ __all__ = [
     "Edited",
     "Event",
     "EventKind",
+    "HookFailed",
     "InstructionRefused",
     "LimitReached",
     "MemoryInjected",
@@ -275,6 +279,8 @@ Event: TypeAlias = (
     | CompactionEnded
     | CompactionFailed
     | OverBudget
+    | ApprovalWanted
+    | HookFailed
     | LimitReached
     | Blocked
     | Recovered

@@ -13,6 +13,10 @@ class Halted(Exception):
     """The run was told to stop while it waited."""
 
 
+class Waits(Exception):
+    """The run waits for a person; all of it is stored, and no worker is needed meanwhile."""
+
+
 class Halt:
     """A switch that is thrown once. Throw it in the event loop that waits."""
 

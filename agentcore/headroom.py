@@ -8,19 +8,23 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentcore.compaction.breaker import Breaker
+from agentcore.compaction.hooks import BeforeCompaction, Hooks, call_hooks
 from agentcore.compaction.pipeline import Pipeline, run_pipeline
 from agentcore.compaction.result import CompactionResult, Failure, Trigger
 from agentcore.context import Context
 from agentcore.directives import Directives
 from agentcore.events import (
+    ApprovalWanted,
     Blocked,
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
     Event,
+    HookFailed,
+    MessageAdded,
     OverBudget,
 )
-from agentcore.halt import Halt, Halted
+from agentcore.halt import Halt, Halted, Waits
 from agentcore.llm.base import ChatModel
 from agentcore.options import Automatic
 from agentcore.pressure import Pressure, TokenCounter, Window
@@ -48,6 +52,7 @@ class Headroom:
         emit: Emit,
         halt: Halt,
         breaker: Breaker,
+        hooks: Hooks,
     ) -> None:
         self._context = context
         self._toolbox = toolbox
@@ -55,6 +60,7 @@ class Headroom:
         self._writer = SummaryWriter(summarizer, halt, breaker)
         self._counter = counter
         self._emit = emit
+        self._hooks = hooks
         self._rest = Rest()
         self._contradicted: Window | None = None
 
@@ -74,7 +80,7 @@ class Headroom:
         """Compact where it is due. False when the next request cannot be sent."""
         profile = directives.profile
         self._rest.begin(profile, directives.pins, directives.hold)
-        if profile.automatic is Automatic.ON:
+        if profile.automatic is not Automatic.OFF:
             await self._compact_if_due(directives, turn)
         pressure = self.pressure(profile)
         if pressure.fits_window or not pressure.window.is_known:
@@ -113,8 +119,12 @@ class Headroom:
         *,
         turn: int,
         instruction: int | None = None,
-    ) -> CompactionResult:
-        """Run the pipeline on the list as it is, and swap the result in."""
+    ) -> CompactionResult | None:
+        """Run the pipeline on the list as it is, and swap the result in. None: a hook aborted."""
+        if self._hooks.pre_compact and await self._is_aborted(
+            directives, trigger, turn, instruction
+        ):
+            return None
         profile, started = directives.profile, time.monotonic()
         before = self.pressure(profile)
         told = [CompactionStarted(trigger, before, instruction)]
@@ -130,7 +140,10 @@ class Headroom:
             result = await self._drive(run, told, override=trigger is Trigger.MANUAL)
         except Halted:
             detail = "the run was stopped while the summary was written"
-            failed = CompactionFailed(trigger, Failure.CANCELLED, detail, turn, before, instruction)
+            breaker = self._writer.breaker
+            failed = CompactionFailed(
+                trigger, Failure.CANCELLED, detail, turn, before, instruction, breaker
+            )
             await self._emit([*told, failed])
             raise
         if result.changed:
@@ -141,9 +154,37 @@ class Headroom:
         ended = CompactionEnded(
             result, before, after, turn, time.monotonic() - started, instruction, thrash
         )
-        if events := self._outcome(ended):
-            await self._emit([*told, *events])
+        if events := self._outcome(ended, was_told=not told):
+            await self._emit([*told, *events, *await self._after(result, turn)])
         return result
+
+    async def _is_aborted(
+        self, directives: Directives, trigger: Trigger, turn: int, instruction: int | None
+    ) -> bool:
+        """Ask the hooks first: they may abort, or add messages to what is compacted."""
+        pressure = self.pressure(directives.profile)
+        event = BeforeCompaction(trigger, self._context.snapshot(), pressure)
+        called = await call_hooks(self._hooks.pre_compact, event)
+        events: list[Event] = [HookFailed(report) for report in called.reports]
+        if called.abort:
+            reason = called.abort.reason
+            events.append(
+                CompactionFailed(trigger, Failure.ABORTED, reason, turn, pressure, instruction)
+            )
+            self._rest.until_grown(pressure, directives.profile)
+        events += [MessageAdded(self._context.append(message), turn) for message in called.messages]
+        if events:
+            await self._emit(events)
+        return called.abort is not None
+
+    async def _after(self, result: CompactionResult, turn: int) -> list[Event]:
+        if not result.changed:
+            return []
+        called = await call_hooks(self._hooks.post_compact, result)
+        return [
+            *(HookFailed(report) for report in called.reports),
+            *(MessageAdded(self._context.append(message), turn) for message in called.messages),
+        ]
 
     async def _compact_if_due(self, directives: Directives, turn: int) -> None:
         profile = directives.profile
@@ -151,12 +192,23 @@ class Headroom:
         trigger = self._rest.trigger(pressure, profile)
         if trigger is None or directives.hold or pressure.used < directives.hold_until:
             return
+        if profile.automatic is Automatic.ASK and not await self._is_allowed(directives, pressure):
+            return
         await self.compact(directives, trigger, turn=turn)
         pressure = self.pressure(profile)
         if pressure.used > pressure.limit:
             self._rest.until_grown(pressure, profile)
             largest = max(self._context.messages, key=lambda message: message.sizes.bytes)
             await self._emit([OverBudget(pressure, largest.number, largest.sizes.bytes)])
+
+    async def _is_allowed(self, directives: Directives, pressure: Pressure) -> bool:
+        """Where a person decides: ask, and wait without holding the worker; a no rests."""
+        if directives.compaction_allowed is None:
+            await self._emit([ApprovalWanted("compaction", pressure)])
+            raise Waits
+        if not directives.compaction_allowed:
+            self._rest.until_grown(pressure, directives.profile)
+        return directives.compaction_allowed
 
     async def _drive(
         self, run: Pipeline, told: list[CompactionStarted], *, override: bool
@@ -172,8 +224,8 @@ class Headroom:
             result: CompactionResult = stop.value
             return result
 
-    def _outcome(self, ended: CompactionEnded) -> list[Event]:
-        """Failures always; the end where the list changed or a person asked."""
+    def _outcome(self, ended: CompactionEnded, *, was_told: bool) -> list[Event]:
+        """Failures always; the end where the list changed, a person asked or the start was told."""
         result = ended.result
         told = ended.instruction if not result.changed else None
         events: list[Event] = [
@@ -188,7 +240,7 @@ class Headroom:
             )
             for one in result.failures
         ]
-        asked = result.trigger is Trigger.MANUAL and not events
-        if result.changed or asked:
+        asked = result.trigger is Trigger.MANUAL or was_told
+        if result.changed or (asked and not events):
             events.append(ended)
         return events

@@ -87,8 +87,9 @@ class Profile:
     def replace(self, **changes: Any) -> Profile:
         """A copy with other values, checked as a whole. Raises ProfileError."""
         _known(Profile, changes, "")
-        if isinstance(changes.get("unit"), str):
-            changes["unit"] = member(Unit, changes["unit"], "unit")
+        for name, members in (("unit", Unit), ("automatic", Automatic)):
+            if name in changes:
+                changes[name] = member(members, changes[name], name)
         return replace(self, **changes)
 
     def values(self) -> dict[str, Any]:

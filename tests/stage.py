@@ -52,6 +52,7 @@ class Stage:
     summarizer: ScriptedModel | None = None
     stop: bool = False
     hold: bool = False
+    allowed: bool | None = None
     tool: Echo = field(default_factory=Echo)
     queue: list[Instruction] = field(default_factory=list)
     told: list[list[Event]] = field(default_factory=list)
@@ -83,7 +84,7 @@ class Stage:
             **options,
         )
 
-    async def run(self, **options: Any) -> RunEnd:
+    async def run(self, **options: Any) -> RunEnd | None:
         return await self.agent(**options).run()
 
     def events(self, kind: type[E]) -> list[E]:
@@ -107,6 +108,7 @@ class Stage:
             instructions=tuple(self.queue),
             stop=self.stop,
             hold=self.hold,
+            compaction_allowed=self.allowed,
         )
 
     def edit(self, text: str) -> None:

@@ -84,6 +84,31 @@ class CompactionFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalWanted:
+    """The run waits for a yes: `subject` is `compaction`, or the id of a tool call."""
+
+    kind: ClassVar[EventKind] = EventKind.APPROVAL_WANTED
+    subject: str
+    pressure: Pressure
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"subject": shown(self.subject), **_used(self.pressure)}
+
+
+@dataclass(frozen=True, slots=True)
+class HookFailed:
+    """A hook raised or took too long; it was passed over."""
+
+    kind: ClassVar[EventKind] = EventKind.COMPACTION_FAILED
+    report: str
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"failure": "hook", "detail": shown(self.report, 500)}
+
+
+@dataclass(frozen=True, slots=True)
 class OverBudget:
     """The list is over its budget and nothing could free enough; names the largest part."""
 

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from histories import exchange
+from stage import DONE, Stage
+
+from agentcore import PRESETS, Snapshot
+from agentcore.compaction.hooks import Abort, BeforeCompaction, Hooks
+from agentcore.compaction.result import CompactionResult
+from agentcore.context import Context
+from agentcore.events import (
+    ApprovalWanted,
+    CompactionEnded,
+    CompactionFailed,
+    HookFailed,
+    MessageAdded,
+    RunEnd,
+    RunEnded,
+)
+
+PROFILE = PRESETS["balanced"].replace(budget=8_000, unit="bytes")
+NOTE = {"role": "system", "content": "[Earlier summary; reference only]\nmind the tests"}
+
+
+def stage(**options: Any) -> Stage:
+    profile = options.pop("profile", PROFILE)
+    return Stage([DONE], profile, Context(Snapshot.of(exchange(8))), **options).say()
+
+
+async def test_a_hook_may_abort_with_a_reason_that_is_shown() -> None:
+    def no(event: BeforeCompaction) -> Abort:
+        return Abort(f"not at {event.trigger}")
+
+    run = stage()
+    assert await run.run(hooks=Hooks(pre_compact=(no,))) is RunEnd.ANSWERED
+    (failed,) = run.events(CompactionFailed)
+    assert (failed.failure, failed.detail) == ("aborted", "not at threshold")
+    assert not run.events(CompactionEnded)
+
+
+async def test_a_hook_may_add_messages_before_and_after() -> None:
+    def before(event: BeforeCompaction) -> list[dict[str, Any]]:
+        return [{"role": "system", "content": "before"}]
+
+    def after(result: CompactionResult) -> list[dict[str, Any]]:
+        assert result.changed
+        return [NOTE]
+
+    run = stage()
+    await run.run(hooks=Hooks((before,), (after,)))
+    assert [added.message.text for added in run.events(MessageAdded)][1:3] == [
+        "before",
+        NOTE["content"],
+    ]
+    assert run.model.requests[0].messages[-1].text == NOTE["content"]
+
+
+async def test_a_hook_that_raises_or_sleeps_is_reported_and_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agentcore.compaction.hooks.HOOK_SECONDS", 0.05)
+
+    def broken(event: BeforeCompaction) -> None:
+        raise KeyError("oops")
+
+    def slow(event: BeforeCompaction) -> None:
+        time.sleep(0.3)
+
+    run = stage()
+    await run.run(hooks=Hooks(pre_compact=(broken, slow)))
+    assert [failed.report for failed in run.events(HookFailed)] == [
+        "broken: KeyError: 'oops'",
+        "slow: took over 0.05 s",
+    ]
+    assert run.events(CompactionEnded)
+
+
+async def test_where_a_person_decides_the_run_waits_and_stays_open() -> None:
+    run = stage(profile=PROFILE.replace(automatic="ask"))
+    assert await run.run() is None
+    (wanted,) = run.events(ApprovalWanted)
+    assert wanted.subject == "compaction"
+    assert not run.events(RunEnded) and not run.model.requests
+
+    run.allowed = True
+    assert await run.run(run=1, run_open=True) is RunEnd.ANSWERED
+    assert run.events(CompactionEnded)
+
+
+async def test_a_no_leaves_the_list_alone_and_the_run_goes_on() -> None:
+    run = stage(profile=PROFILE.replace(automatic="ask"), allowed=False)
+    assert await run.run() is RunEnd.ANSWERED
+    assert not run.events(CompactionEnded) and not run.events(ApprovalWanted)
