@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os.path import commonprefix
 from typing import Any
 
-from agentcore.breakdown import Sizes
+from agentcore.breakdown import Sizes, byte_length
 from agentcore.events import BreakReason
+from agentcore.messages import Message
+from agentcore.sections import without_memory
 from agentcore.snapshot import Snapshot
 
 
@@ -32,7 +35,11 @@ class Prefix:
         elif last is not None:
             rows = _common_rows(last, request)
             stable = sizes.bytes + sum(one.sizes.bytes for one in request.messages[:rows])
-            reason = BreakReason.COMPACTION if rows < len(last.messages) else None
+            if rows < len(last.messages):
+                old = last.messages[rows]
+                new = request.messages[rows] if rows < len(request.messages) else None
+                stable += _common_bytes(old, new)
+                reason = _reason(old, new)
         self._schemas, self._bytes = schemas, sizes.bytes + request.sizes.bytes
         return stable, reason
 
@@ -44,3 +51,15 @@ def _common_rows(last: Snapshot, request: Snapshot) -> int:
             break
         rows += 1
     return rows
+
+
+def _common_bytes(old: Message, new: Message | None) -> int:
+    return byte_length(commonprefix([old.wire, new.wire])) if new else 0
+
+
+def _reason(old: Message, new: Message | None) -> BreakReason:
+    """By the message that broke the prefix: a rebuilt system message, or a change of the list."""
+    if new is None or not (old.is_leading and new.is_leading):
+        return BreakReason.COMPACTION
+    same = without_memory(old.text) == without_memory(new.text)
+    return BreakReason.MEMORY if same else BreakReason.PROMPT

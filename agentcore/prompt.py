@@ -90,11 +90,6 @@ def sections_of(content: str) -> tuple[Section, ...]:
     return tuple(Section(part, text) for part, text in found(content))
 
 
-def without_memory(content: str) -> str:
-    """The content up to its memory block: the rules."""
-    return "".join(section.text for section in sections_of(content) if section.part != Part.MEMORY)
-
-
 def mode_of(content: str) -> str:
     """The mode that a stored system message names; empty where it names none."""
     line = next((one.text for one in sections_of(content) if one.part is Part.MODE), "")

@@ -55,6 +55,11 @@ def found(content: str) -> list[tuple[Part, str]]:
     return [(part, content[at:end]) for (at, part), end in zip(borders, ends, strict=True)]
 
 
+def without_memory(content: str) -> str:
+    """The content up to its memory block: the rules."""
+    return "".join(text for part, text in found(content) if part is not Part.MEMORY)
+
+
 def inert(text: str) -> str:
     """The text with our markers broken, so that it cannot open or close a section."""
     return _MARKERS.sub(lambda marker: f"{marker[0][0]}\\{marker[0][1:]}", text)

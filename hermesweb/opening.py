@@ -16,11 +16,11 @@ from agentcore.events import Event, MemoryInjected, MessageAdded, SystemRebuilt
 from agentcore.memory import Hit, hand_over
 from agentcore.messages import Message, Role
 from agentcore.profile import Profile
-from agentcore.prompt import SystemPrompt, build, mode_of, sections_of, without_memory
-from agentcore.sections import Part
+from agentcore.prompt import SystemPrompt, build, mode_of, sections_of
+from agentcore.sections import Part, without_memory
 from agentcore.skills import skills_in
 from agentcore.tools import Workspace
-from hermesweb import access, memory
+from hermesweb import access, border, memory
 from hermesweb.models import AgentSession, InstructionState
 
 
@@ -41,7 +41,7 @@ def gather(session: AgentSession, messages: Sequence[Message]) -> Opening | None
     profile = version.value
     if session.run_open and messages:
         return _mode_changed(session, messages[0], profile)
-    query = _query(session, messages)
+    query = None if border.rests(session) else _query(session, messages)
     if query is None and messages:
         return None
     block: str = ""

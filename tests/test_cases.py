@@ -16,7 +16,6 @@ NOT_COVERED = {
 }
 # Tests that prove some of the statements; what of the others is missing.
 PARTLY = {
-    "clock-at-the-head-of-the-prompt": "rules and memory as reasons of a broken prefix",
     "memory-text-breaks-out": "a page that names the session of each entry",
     "events-lost-while-offline": "the card and the curve in a browser: tests/js, tests/browser",
     "page-of-a-very-long-session": "search through the texts",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os.path import commonprefix
 from typing import Any
 
 from agentcore.limits import Limits
 from agentcore.memory import REFERENCE, Entry, EntryKind, Hit, block
 from agentcore.prefix import Prefix
-from agentcore.prompt import SystemPrompt, build, without_memory
-from agentcore.sections import HEADINGS, MEMORY_END, Part
-from agentcore.snapshot import Snapshot
+from agentcore.prompt import SystemPrompt, build
+from agentcore.sections import HEADINGS, MEMORY_END, Part, without_memory
+from agentcore.snapshot import Snapshot, State
 
 
 def hits(texts: list[str]) -> list[Hit]:
@@ -32,9 +33,16 @@ def test_clock_at_the_head_of_the_prompt(case: dict[str, Any]) -> None:
     assert all(turn["now"] not in text for turn, text in zip(case["turns"], texts, strict=True))
     prefix = Prefix()
     nothing = Snapshot.of([]).sizes
-    requests = [Snapshot.of([message]) for message in (messages[0], messages[0])]
+    requests = [
+        replace(Snapshot.of([message.numbered(place)]), state=State(place, place))
+        for place, message in enumerate([messages[0], *messages], 1)
+    ]
+    requests[1] = requests[0]
     stable = [prefix.advance(request, (), nothing) for request in requests]
-    assert stable == [(0, None), (messages[0].sizes.bytes, None)]
+    assert stable[:2] == [(0, None), (messages[0].sizes.bytes, None)]
+    base = len(case["system_base"])
+    for (bytes_kept, reason), message in zip(stable[2:], messages[1:], strict=True):
+        assert reason == "memory" and base < bytes_kept < message.sizes.bytes
 
 
 def test_memory_cap_without_its_header(case: dict[str, Any]) -> None:

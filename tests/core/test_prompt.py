@@ -16,9 +16,8 @@ from agentcore.prompt import (
     build,
     mode_of,
     sections_of,
-    without_memory,
 )
-from agentcore.sections import HEADINGS, MEMORY_END, Part
+from agentcore.sections import HEADINGS, MEMORY_END, Part, without_memory
 from agentcore.tools import Mode
 from agentcore.wire import encoded
 
