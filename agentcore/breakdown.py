@@ -189,6 +189,11 @@ def measure_schemas(schemas: Sequence[Mapping[str, Any]]) -> Sizes:
     return Sizes(size, chars, _estimate(parts, size, chars), Breakdown(parts))
 
 
+def text_tokens(sizes: Sizes) -> int:
+    """The estimate of all but the media of a list."""
+    return _estimate(dict(sizes.breakdown), sizes.bytes, sizes.chars)
+
+
 def part_category(part: Any) -> Category | None:
     """IMAGES or THINKING for a part of a content list that is one; None for text and the rest."""
     kind = part.get("type") if isinstance(part, Mapping) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentcore.usage import Usage
+
 
 class AgentcoreError(Exception):
     """Base of all errors below."""
@@ -36,14 +38,21 @@ class InstructionChanged(AgentcoreError):
 
 
 class ModelError(AgentcoreError):
-    """A model could not reply. `retryable` tells a passing fault from a final one."""
+    """A model could not reply. `retryable` tells a passing fault from a final one; `usage` is what
+    the provider billed for it, where it said so before it broke off."""
 
     def __init__(
-        self, text: str, *, retryable: bool = False, retry_after: float | None = None
+        self,
+        text: str,
+        *,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(text)
         self.retryable = retryable
         self.retry_after = retry_after
+        self.usage = usage
 
 
 class ContextTooLong(ModelError):
@@ -54,8 +63,16 @@ class ContextTooLong(ModelError):
         self.window = window
 
 
+class CounterMissing(AgentcoreError):
+    """The package that counts tokens exactly is not installed."""
+
+
 class TranscriptError(AgentcoreError):
     """A file that no reader understands, or that its reader cannot use at all."""
+
+
+class InputError(AgentcoreError):
+    """An argument or option of a command that cannot be used."""
 
 
 class ToolError(AgentcoreError):

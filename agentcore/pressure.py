@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
+from typing import TypeVar
 
-from agentcore.breakdown import Sizes
+from agentcore.breakdown import Category, Sizes, text_tokens
+from agentcore.usage import Usage as Usage
+
+K = TypeVar("K")
 
 ASSUMED_WINDOW = 128_000
 # By the beginning of the model's name; the longest match counts.
@@ -43,27 +49,13 @@ class TokenSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one request as the provider reported them, normalized: `input` holds neither
-    cache figure; the prompt is input + cache_read + cache_write. `reasoning` is part of output."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    reasoning: int = 0
-
-    @property
-    def prompt(self) -> int:
-        return self.input + self.cache_read + self.cache_write
-
-
-@dataclass(frozen=True, slots=True)
 class Window:
-    """What one request must not pass, in tokens, and who says so."""
+    """What one request must not pass, in tokens, and who says so; `model` where it is the provider
+    of that model, who refused a request."""
 
     tokens: int
     source: WindowSource
+    model: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -108,6 +100,19 @@ class TokenCounter:
     def count(self, sizes: Sizes) -> int:
         return round(sizes.tokens * self.ratio)
 
+    def parts(self, sizes: Sizes) -> dict[Category, int]:
+        """The count of each category; they sum to that of the whole. Text is shared out by its
+        bytes, media have what the estimate gives them."""
+        text = min(text_tokens(sizes), sizes.tokens)
+        length = max(1, sum(sizes.breakdown.values()) - sizes.breakdown[Category.IMAGES])
+        weights = {
+            category: sizes.tokens - text
+            if category is Category.IMAGES
+            else Fraction(size * text, length)
+            for category, size in sizes.breakdown.items()
+        }
+        return apportion(self.count(sizes), weights)
+
     def learn(self, reported: int, sizes: Sizes) -> None:
         """Take the ratio of a reported prompt to the estimate of the same request."""
         if reported > 0 and sizes.tokens > 0:
@@ -131,6 +136,20 @@ class TokenCounter:
             Unit.TOKENS: self.count(counted),
         }[budget.unit]
         return Pressure(used, budget.limit, budget.unit, self.count(request), window, reserve)
+
+
+def apportion(total: int, weights: Mapping[K, int | Fraction]) -> dict[K, int]:
+    """Whole parts in proportion to the weights that sum to the total, by largest remainder. Without
+    any weight there is nothing to share out, and all are 0."""
+    whole = sum(weights.values(), Fraction(0))
+    if not whole:
+        return dict.fromkeys(weights, 0)
+    exact = {key: total * weight / whole for key, weight in weights.items()}
+    parts = {key: int(share) for key, share in exact.items()}
+    missing = total - sum(parts.values())
+    for key in sorted(exact, key=lambda key: parts[key] - exact[key])[:missing]:
+        parts[key] += 1
+    return parts
 
 
 def window_of(model: str, given: int | None = None, assumed: int = ASSUMED_WINDOW) -> Window:

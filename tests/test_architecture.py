@@ -17,10 +17,10 @@ OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis"
 # A module imports from lines above its own, and within the line where no circle arises.
 LAYERS = {
     "agentcore": [
-        {"errors", "facts", "kinds", "sections", "wire"},
+        {"errors", "facts", "kinds", "sections", "usage", "wire"},
         {"breakdown", "limits", "options", "redact"},
         {"messages"},
-        {"snapshot", "pressure", "ledger", "memory"},
+        {"snapshot", "counting", "pressure", "ledger", "memory"},
         {
             *("profile", "presets", "changes", "directives", "events", "invariants", "prefix"),
             *("verify", "lint", "diff"),
