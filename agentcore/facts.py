@@ -7,6 +7,7 @@ from enum import StrEnum
 
 # Of a state that is one open item of a list; a later list replaces the whole of it.
 TODO_SUBJECT = "todo"
+ALL_DONE = "every to-do is done"
 
 
 class FactKind(StrEnum):

@@ -96,6 +96,9 @@ class Ledger:
         kinds = self.by_kind()
         asked = kinds[FactKind.GOAL]
         kinds[FactKind.GOAL] = tuple(self._without_replaced(fact) for fact in asked)
+        # What a person named stays longer than what a tool counted.
+        numbers = kinds[FactKind.NUMBER]
+        kinds[FactKind.NUMBER] = tuple(sorted(numbers, key=lambda fact: bool(fact.subject)))
         return "\n".join(lines_of(kinds, max_chars))
 
     def _compare(self, fact: Fact) -> None:

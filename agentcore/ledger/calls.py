@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agentcore.errors import WireError
-from agentcore.facts import TODO_SUBJECT, Fact, FactKind
+from agentcore.facts import ALL_DONE, TODO_SUBJECT, Fact, FactKind
 from agentcore.messages import ToolCall
 from agentcore.wire import loads
 
 PATHS_OF_A_CALL, TODOS = 20, 20
-ALL_DONE = "every to-do is done"
 COMMAND_CHARS, PATH_CHARS = 300, 300
 # Arguments beyond this hold a file's content; the path is looked for in front of it.
 PARSED_CHARS = 2_000_000

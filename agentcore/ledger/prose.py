@@ -28,8 +28,8 @@ HEAD_CHARS, TAIL_CHARS = 80_000, 20_000
 # Where a goal is looked for; what is longer was pasted.
 OPENING_CHARS = 1_000
 STATED_FACTS, NUMBERS_OF_PERSON, NUMBERS_OF_ASSISTANT = 60, 40, 8
-# How far behind a limit word its number stands.
-VALUE_REACH = 30
+# How far from a limit word its number stands, and how close behind a word like `by` a time.
+VALUE_REACH, DATE_REACH = 30, 6
 
 KINDS_OF_PERSON = (FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION)
 KINDS_OF_ASSISTANT = (FactKind.DECISION,)
@@ -55,6 +55,7 @@ _ID = re.compile(r"[a-z][a-z0-9]*[-_#.]?[0-9]|[0-9]+\.[0-9]+\.[0-9]|#[0-9]|[0-9a
 _NAMING = (":", "=", " is", " at", " to", " of", " was", " are")
 _NAMED = re.compile(r"[a-z_]{2}\s*(?:[:=]|\s[a-z]{2,3})$")
 _LIST_MARK = re.compile(r"[\s>*+\-•]*(?:please )?$")
+_COMMENT = ("//", "/*", "<!--")
 _TRAILING = ".,:;/-+"
 _ACKNOWLEDGED = re.compile("|".join(sorted(chinese.ACKNOWLEDGEMENTS, key=len, reverse=True)))
 _WORD = re.compile(r"[a-z']+|[0-9]+|[^\x00-\x7f，。、！？…]+")
@@ -149,6 +150,8 @@ def _stated(
         inside = {cue.word for cue in sentence.cues if start <= cue.start < stop}
         values = [value for value in sentence.values if start <= value[0] < stop]
         said = flat(text[start:stop])
+        if said.startswith(_COMMENT):
+            continue
         bound = "" if kind is FactKind.DECISION else bound_of(inside, low, values)
         revises = not inside.isdisjoint(_REVISION)
         about = subject(low[start:stop])
@@ -165,8 +168,10 @@ def _counts(cue: Cue, sentence: Sentence) -> bool:
         return bool(_LIST_MARK.fullmatch(low, sentence.start, cue.start))
     if cue.word not in _NEED_VALUE:
         return True
-    near = any(-VALUE_REACH < start - cue.stop < VALUE_REACH for start, _ in sentence.values)
-    return near or bool(cue.word in _DATED and _DATE.match(low, cue.stop, cue.stop + 30))
+    if cue.word in _DATED:
+        follows = any(0 <= start - cue.stop < DATE_REACH for start, _ in sentence.values)
+        return follows or bool(_DATE.match(low, cue.stop, cue.stop + VALUE_REACH))
+    return any(-VALUE_REACH < start - cue.stop < VALUE_REACH for start, _ in sentence.values)
 
 
 def _clauses(sentence: Sentence, cues: Sequence[Cue]) -> Iterator[tuple[int, int]]:
@@ -194,6 +199,8 @@ def _numbers(text: str, sentence: Sentence, number: int, *, by_person: bool) -> 
             continue
         before, after = _segment(sentence, start, stop)
         about = subject(f"{low[before:start]} {low[stop:after]}") if by_person else ""
+        if by_person and not about:
+            before, after = sentence.start, sentence.stop
         said = flat(text[before:after])
         yield Fact(FactKind.NUMBER, said, number, text[start:stop], about, f"={unit}")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from agentcore.breakdown import HEADERS
-from agentcore.facts import TODO_SUBJECT, Fact, FactKind
+from agentcore.facts import ALL_DONE, TODO_SUBJECT, Fact, FactKind
 from agentcore.ledger.cues import TODO, lowered
 from agentcore.ledger.prose import facts_of_person, flat
 from agentcore.ledger.words import subject
@@ -19,14 +19,21 @@ HEADINGS: Mapping[FactKind, str] = {
     FactKind.CONSTRAINT: "Constraints",
     FactKind.PREFERENCE: "Preferences",
     FactKind.STATE: "State",
-    FactKind.DECISION: "Decisions",
     FactKind.CHANGED_PATH: "Changed files",
+    FactKind.DECISION: "Decisions",
     FactKind.NUMBER: "Values",
     FactKind.FAILURE: "Failures",
     FactKind.WARNING: "Warnings",
     FactKind.READ_PATH: "Read files",
     FactKind.COMMAND: "Commands",
 }
+# These take what room there is; each of the others half of what is left.
+_WHOLE = frozenset(
+    {
+        *(FactKind.GOAL, FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.STATE),
+        FactKind.CHANGED_PATH,
+    }
+)
 _REREAD = frozenset({FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION, FactKind.NUMBER})
 _KIND_OF_HEADING = {heading.lower(): kind for kind, heading in HEADINGS.items()}
 _ITEM = re.compile(r"- (.+)")
@@ -38,8 +45,10 @@ def lines_of(facts: Mapping[FactKind, Sequence[Fact]], room: int) -> list[str]:
     Of what has no room the older facts are left out, and counted under the heading."""
     lines: list[str] = []
     for kind, heading in HEADINGS.items():
-        of_kind = facts.get(kind, ())
-        shown = _newest_that_fit(of_kind, room - HEADING_CHARS)
+        # Two values of one sentence are one line.
+        of_kind = list({fact.text: fact for fact in facts.get(kind, ())}.values())
+        share = 1 if kind in _WHOLE else 2
+        shown = _newest_that_fit(of_kind, (room - HEADING_CHARS) // share)
         if not shown:
             continue
         left = len(of_kind) - len(shown)
@@ -80,7 +89,8 @@ def _newest_that_fit(facts: Sequence[Fact], room: int) -> list[str]:
 
 
 def _line(fact: Fact) -> str:
-    mark = f"{TODO} " if fact.subject == TODO_SUBJECT else ""
+    is_open = fact.subject == TODO_SUBJECT and fact.text != ALL_DONE
+    mark = f"{TODO} " if is_open else ""
     return mark + _printable(fact.text)[:LINE_CHARS]
 
 

@@ -145,6 +145,25 @@ def test_the_text_keeps_values_and_paths_as_they_were_said() -> None:
     assert [needle for needle in planted.must_know if needle not in text] == []
 
 
+def test_two_values_of_one_sentence_are_one_line_of_the_text() -> None:
+    text = ledger(answer("It made 4 commits in place of 1 commit.")).text(900)
+    assert text == "Values:\n- It made 4 commits in place of 1 commit"
+
+
+def test_a_value_without_a_name_of_its_own_is_told_by_its_sentence() -> None:
+    found = ledger(user("The ports are 8080 and 9090")).facts(FactKind.NUMBER)
+    assert [(fact.key, fact.text) for fact in found] == [
+        ("8080", "The ports are 8080"),
+        ("9090", "The ports are 8080 and 9090"),
+    ]
+
+
+def test_values_that_a_person_named_stay_longer_than_those_of_tools() -> None:
+    counted = [result("c", f"elapsed_{at}: {at} ms") for at in range(100)]
+    text = ledger(user("Look. The port is 8080."), *counted).text(500)
+    assert "The port is 8080" in text and "older left out" in text
+
+
 def test_the_text_holds_no_line_break_or_control_character_of_a_message() -> None:
     text = ledger(user("Never push\x00\x1b[31m.\r\nFix it."), failed("c", "\x07bad\nline")).text(
         900

@@ -62,6 +62,9 @@ def test_a_person_states_rules_wishes_and_decisions(text: str, kind: str, said: 
         "Must it be fast?",
         "I can't see the button on the page",
         "It was fine before the summer",
+        "I had 2 sessions before those 2",
+        "I closed 2 of them by running quit",
+        "// never call this twice",
         "可以看一下吗",
         "```\n# never call this twice\n```",
     ],
@@ -126,6 +129,12 @@ def test_the_goal_is_what_is_asked_for_without_its_rules(text: str, goal: list[s
 )
 def test_the_assistant_decides_and_tells_its_state(text: str, kind: str, said: str) -> None:
     assert (kind, said) in facts(answer(text))
+
+
+def test_what_happened_instead_of_something_is_no_decision() -> None:
+    assert set(facts(answer("It made 4 commits instead of 1."))) == {
+        ("number", "It made 4 commits instead of 1")
+    }
 
 
 def test_the_assistant_makes_no_rules() -> None:
