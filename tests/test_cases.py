@@ -16,13 +16,11 @@ NOT_COVERED = {
 }
 # Tests that prove some of the statements; what of the others is missing.
 PARTLY = {
-    "memory-text-breaks-out": "a page that names the session of each entry",
     "events-lost-while-offline": "the card and the curve in a browser: tests/js, tests/browser",
     "page-of-a-very-long-session": "search through the texts",
     "cancelled-compaction-leaves-state-busy": "the killed worker: tests/faults",
     "capped-output-original-lost": "tools whose result holds pictures",
     "path-leaves-the-workspace": "names of uploads: tests/web",
-    "stale-system-message-on-resume": "the memory block in a session that runs here",
 }
 
 

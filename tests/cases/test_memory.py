@@ -6,12 +6,18 @@ from dataclasses import replace
 from os.path import commonprefix
 from typing import Any
 
+import pytest
+from builders import a_session, a_user
+from django.test import Client
+from django.utils.html import escape
+
 from agentcore.limits import Limits
 from agentcore.memory import REFERENCE, Entry, EntryKind, Hit, block
 from agentcore.prefix import Prefix
 from agentcore.prompt import SystemPrompt, build
 from agentcore.sections import HEADINGS, MEMORY_END, Part, without_memory
 from agentcore.snapshot import Snapshot, State
+from hermesweb import memory
 
 
 def hits(texts: list[str]) -> list[Hit]:
@@ -59,7 +65,8 @@ def test_memory_cap_without_its_header(case: dict[str, Any]) -> None:
     assert "g" not in tight.splitlines()[-2]
 
 
-def test_memory_text_breaks_out(case: dict[str, Any]) -> None:
+@pytest.mark.django_db
+def test_memory_text_breaks_out(case: dict[str, Any], client: Client) -> None:
     items = [item.replace("END-OF-MEMORY-MARKER", MEMORY_END) for item in case["items"]]
     text, taken = block(hits(items), Limits())
     system = prompt("Be careful.", items).text
@@ -72,3 +79,12 @@ def test_memory_text_breaks_out(case: dict[str, Any]) -> None:
     assert system.endswith(text)
     assert system.removesuffix(text).rstrip() == prompt("Be careful.", []).text
     assert system.count(HEADINGS[Part.MEMORY]) == 1
+    owner = a_user()
+    client.force_login(owner)
+    sources = [a_session(owner, title=f"session {at}", last_number=9) for at in range(len(items))]
+    for session, item in zip(sources, items, strict=True):
+        memory.store(session, [Entry(EntryKind.FACT, item, (1,))])
+    page = client.get("/memory/").content.decode()
+    for session, item in zip(sources, items, strict=True):
+        row = next(one for one in page.split("<li") if escape(item.split("\n")[0]) in one)
+        assert f'<a href="/sessions/{session.pk}/">{session.title}</a>' in row

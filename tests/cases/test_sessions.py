@@ -23,10 +23,11 @@ from agentcore.events import ToolEnded, ToolStarted
 from agentcore.llm.base import Reply
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import Message, ToolStatus
+from agentcore.sections import MEMORY_END
 from hermesweb import consumers, endpoints, lease, lives, runner, wake
 from hermesweb.asgi import application
 from hermesweb.listing import PAGE_ROWS
-from hermesweb.models import AgentSession
+from hermesweb.models import AgentSession, MemoryEntry
 from hermesweb.recorder import record
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,11 +114,15 @@ async def test_stale_system_message_on_resume(
     monkeypatch.setattr(endpoints, "chat_model", lambda session: model)
     owner, session = await _recorded(case["stored"])
     stored = [row.text async for row in session.messages.order_by("number")]
+    await MemoryEntry.objects.acreate(
+        owner=owner, workspace=session.workspace, kind="fact", text="go slowly", edited=True
+    )
     await _post(owner, f"sessions/{session.pk}/instructions", {"text": "go on"})
     await runner.run(session.pk)
     sent = model.requests[0].messages
     rules = "You are a careful software agent."
-    assert sent[0].text.startswith(rules)
+    assert sent[0].text.startswith(rules) and "MEMORY-BLOCK" not in sent[0].text
+    assert sent[0].text.endswith(f"- [fact] go slowly\n{MEMORY_END}")
     assert [message.wire for message in sent[1:-1]] == stored[1:]
     got = await _get(owner, f"sessions/{session.pk}/diff?from=0&to=1")
     rebuilt = next(row for row in got["rows"] if row.get("fate") == "rebuilt")
