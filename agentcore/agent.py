@@ -30,7 +30,7 @@ from agentcore.events import (
     TurnEnded,
 )
 from agentcore.halt import Halt, Halted, Waits
-from agentcore.headroom import Emit, Headroom
+from agentcore.headroom import Emit, Headroom, Originals
 from agentcore.llm.base import ChatModel, OnText
 from agentcore.messages import Role, ToolCall
 from agentcore.prefix import Prefix
@@ -75,6 +75,7 @@ class Agent:
         recovered: bool = False,
         breaker: Breaker | None = None,
         hooks: Hooks | None = None,
+        originals: Originals | None = None,
     ) -> None:
         self._context = context
         self._model = model
@@ -101,6 +102,7 @@ class Agent:
             halt=self._halt,
             breaker=breaker or Breaker(),
             hooks=hooks or Hooks(),
+            originals=originals,
         )
 
     def stop(self) -> None:

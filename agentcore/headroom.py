@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -26,7 +26,8 @@ from agentcore.events import (
 )
 from agentcore.halt import Halt, Halted, Waits
 from agentcore.llm.base import ChatModel
-from agentcore.options import Automatic
+from agentcore.messages import Message
+from agentcore.options import Automatic, SummarySource
 from agentcore.pressure import Pressure, TokenCounter, Window
 from agentcore.profile import Profile
 from agentcore.rest import Rest
@@ -34,6 +35,8 @@ from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Toolbox
 from agentcore.writer import SummaryWriter
 
+# The messages of these numbers, from the archive; the newest where they are many.
+Originals: TypeAlias = Callable[[Sequence[range]], Awaitable[Sequence[Message]]]
 Emit: TypeAlias = Callable[[Sequence[Event]], Awaitable[None]]
 
 
@@ -53,6 +56,7 @@ class Headroom:
         halt: Halt,
         breaker: Breaker,
         hooks: Hooks,
+        originals: Originals | None,
     ) -> None:
         self._context = context
         self._toolbox = toolbox
@@ -61,6 +65,7 @@ class Headroom:
         self._counter = counter
         self._emit = emit
         self._hooks = hooks
+        self._originals = originals
         self._rest = Rest()
         self._contradicted: Window | None = None
 
@@ -135,6 +140,7 @@ class Headroom:
             trigger=trigger,
             pins=directives.pins,
             checkpoints=directives.checkpoints,
+            originals=await self._summarized_so_far(profile),
         )
         try:
             result = await self._drive(run, told, override=trigger is Trigger.MANUAL)
@@ -157,6 +163,15 @@ class Headroom:
         if events := self._outcome(ended, was_told=not told):
             await self._emit([*told, *events, *await self._after(result, turn)])
         return result
+
+    async def _summarized_so_far(self, profile: Profile) -> Mapping[int, Message] | None:
+        """What the standing summaries stand for, where summaries are made from the archive."""
+        if self._originals is None or profile.summary.source is not SummarySource.ARCHIVE:
+            return None
+        runs = [run for message in self._context.messages for run in message.stands_for]
+        return (
+            {message.number: message for message in await self._originals(runs)} if runs else None
+        )
 
     async def _is_aborted(
         self, directives: Directives, trigger: Trigger, turn: int, instruction: int | None

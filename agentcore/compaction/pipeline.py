@@ -70,11 +70,21 @@ def run_pipeline(
     trigger: Trigger,
     pins: frozenset[int] = frozenset(),
     checkpoints: frozenset[int] = frozenset(),
+    originals: Mapping[int, Message] | None = None,
 ) -> Pipeline:
     """Stages in order, pressure measured anew before each. A run by hand, or at the end of a run,
     goes on until its target, one for the window until the request fits, whatever the thresholds;
-    the others start a stage only where it is due. A stage that breaks a rule is rolled back."""
-    run = _Run(snapshot, profile, pressure_of, trigger=trigger, pins=pins, checkpoints=checkpoints)
+    the others start a stage only where it is due. A stage that breaks a rule is rolled back.
+    `originals`: messages by number that standing summaries stand for, for source `archive`."""
+    run = _Run(
+        snapshot,
+        profile,
+        pressure_of,
+        trigger=trigger,
+        pins=pins,
+        checkpoints=checkpoints,
+        originals=originals,
+    )
     for stage in profile.stages:
         if run.is_done():
             break
@@ -106,6 +116,7 @@ class _Run:
         trigger: Trigger,
         pins: frozenset[int],
         checkpoints: frozenset[int],
+        originals: Mapping[int, Message] | None,
     ) -> None:
         self._before = snapshot
         self._profile = profile
@@ -113,6 +124,7 @@ class _Run:
         self._trigger = trigger
         self._pins = pins | _pinned_by_rule(snapshot, profile)
         self._checkpoints = checkpoints
+        self._originals = originals
         self._draft = Draft(snapshot)
         self.pressure = pressure_of(snapshot)
         self._target = profile.target * self.pressure.limit
@@ -150,7 +162,11 @@ class _Run:
     def request(self, plan: CompactionPlan) -> SummaryRequest:
         window = self.pressure.window.tokens
         return summary_request(
-            plan.summarizes, self._profile.summary, window, structured=plan.structured
+            plan.summarizes,
+            self._profile.summary,
+            window,
+            structured=plan.structured,
+            originals=self._originals,
         )
 
     def answered(self, plan: CompactionPlan, answer: Answer, left_out: int) -> CompactionPlan:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentcore.breakdown import Category, part_category
 from agentcore.compaction.notes import without_header
 from agentcore.compaction.result import Failure, SummaryFailed
+from agentcore.ledger.book import Ledger
 from agentcore.messages import Message, Role, born
 from agentcore.options import SummaryInput, SummaryOptions
 
@@ -90,12 +91,27 @@ class SummaryRequest:
 
 
 def summary_request(
-    gone: Sequence[Message], options: SummaryOptions, window: int, *, structured: bool = False
+    gone: Sequence[Message],
+    options: SummaryOptions,
+    window: int,
+    *,
+    structured: bool = False,
+    originals: Mapping[int, Message] | None = None,
 ) -> SummaryRequest:
     """Render the newest of the messages that fit `options.input_tokens`, at most 80% of the
-    window (tokens), one line each."""
-    names = {call.id: call.name for message in gone for call in message.calls}
+    window (tokens), one line each.
+
+    `originals` (source `archive`): by number, what standing summaries were made from. They stand
+    behind those summaries again, and the ledger of all of it in front, which is never left out.
+    """
     room = min(options.input_tokens, int(window * WINDOW_SHARE)) * CHARS_A_TOKEN
+    heads: list[str] = []
+    if originals:
+        gone = _with_originals(gone, originals)
+        ledger = Ledger.of(one for one in gone if not one.is_summary).text(options.chars)
+        heads = [f"facts so far: {ledger}"]
+    names = {call.id: call.name for message in gone for call in message.calls}
+    room -= sum(len(line) + 1 for line in heads)
     lines: list[str] = []
     for message in reversed(gone):
         line = _line(message, names, options)
@@ -105,7 +121,17 @@ def summary_request(
         lines.append(line)
     tokens = min(options.tokens, int(window * STRUCTURED_SHARE))
     left_out = len(gone) - len(lines)
-    return SummaryRequest(tuple(reversed(lines)), left_out, options, structured, tokens)
+    return SummaryRequest((*heads, *reversed(lines)), left_out, options, structured, tokens)
+
+
+def _with_originals(gone: Sequence[Message], originals: Mapping[int, Message]) -> list[Message]:
+    """Each summary, then what it stands for as far as that is at hand, then the rest."""
+    expanded: list[Message] = []
+    for message in gone:
+        expanded.append(message)
+        numbers = (number for run in message.stands_for for number in run)
+        expanded += [originals[number] for number in numbers if number in originals]
+    return expanded
 
 
 def accept(text: str, calls: bool, request: SummaryRequest) -> str | SummaryFailed:
