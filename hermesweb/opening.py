@@ -84,13 +84,13 @@ def _mode_changed(session: AgentSession, first: Message, profile: Profile) -> Op
 
 
 def _query(session: AgentSession, messages: Sequence[Message]) -> str | None:
-    """What the run is about: the instruction that waits, else the last one. None where no reply
-    is owed."""
-    waiting = session.instructions.filter(
-        state=InstructionState.QUEUED, kind=InstructionKind.MESSAGE
-    )
-    if asked := waiting.order_by("id").first():
+    """What the run is about: the instruction that waits, else the last one; nothing yet when only
+    a new topic begins. None where no reply is owed."""
+    waiting = session.instructions.filter(state=InstructionState.QUEUED).order_by("id")
+    if asked := waiting.filter(kind=InstructionKind.MESSAGE).first():
         return asked.text
+    if waiting.filter(kind=InstructionKind.NEW_TOPIC).exists():
+        return ""
     if not messages or messages[-1].role not in (Role.USER, Role.TOOL):
         return None
     return next((one.text for one in reversed(messages) if one.is_instruction), "")

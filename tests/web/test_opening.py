@@ -152,6 +152,23 @@ async def test_nothing_of_the_system_message_changes_in_the_middle_of_a_run(
     assert (await events(session, "system_rebuilt"))[0]["revision"] == 1
 
 
+async def test_a_new_topic_begins_with_the_rules_of_now_and_without_memory(
+    tmp_path: Path, script: Script
+) -> None:
+    model = script(says("5433"), says("done"))
+    _, session = await asked(tmp_path, "the port")
+    await remembered(session, "the port is 5433")
+    await runner.run(session.pk)
+    (tmp_path / "AGENTS.md").write_text("new rule")
+    await session.instructions.acreate(kind="new_topic")
+    await AgentSession.objects.filter(pk=session.pk).aupdate(status="queued")
+    await runner.run(session.pk)
+    system, *rest = await texts(session)
+    assert "new rule" in system and "5433" not in system
+    assert "the port" not in rest
+    assert len(model.requests) == 1
+
+
 async def test_a_recovered_run_keeps_its_system_message_and_its_memory(
     tmp_path: Path, script: Script
 ) -> None:
