@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
 from agentcore.facts import Fact
@@ -44,7 +45,7 @@ def note(text: str, facts: tuple[Fact, ...] = ()) -> Message:
 
 def carried(gone: Sequence[Message]) -> tuple[Fact, ...]:
     """The facts that were found when the messages were born."""
-    return tuple(fact for message in gone for fact in message.facts or ())
+    return tuple(chain.from_iterable([message.facts for message in gone if message.facts]))
 
 
 def without_header(text: str) -> str:
