@@ -74,25 +74,27 @@ def _read(workspace: Workspace, path: str, *, offset: int | None, limit: int | N
 
 def _scan(file: BinaryIO, path: str, *, wanted: range, limits: Limits) -> _Span:
     """The wanted lines, in one pass that holds little more than them. Refuses binary files."""
-    kept, last = bytearray(), b"\n"
-    number, size, crlf = 1, 0, 0
+    kept: list[bytes] = []
+    last = b"\n"
+    number, size, room, crlf = 1, 0, limits.file_bytes, 0
     while chunk := file.read(CHUNK):
         if (nul := chunk.find(b"\0")) >= 0:
             raise ToolError(f"{path} is binary (a NUL byte at offset {size + nul}), not text")
         newlines = chunk.count(b"\n")
         if number + newlines >= wanted.start and number < wanted.stop:
-            kept += _lines_of(chunk, wanted.start - number, wanted.stop - number, newlines)
-        if 0 < limits.file_bytes < len(kept):
+            kept.append(_lines_of(chunk, wanted.start - number, wanted.stop - number, newlines))
+            room -= len(kept[-1])
+        if limits.file_bytes and room < 0:
             raise ToolError(
                 f"these lines of {path} take more than {limits.file_bytes} bytes: "
                 "ask for fewer, or look for the place with grep"
             )
         number += newlines
         size += len(chunk)
-        crlf += (last + chunk).count(b"\r\n")
+        crlf += chunk.count(b"\r\n") + (last == b"\r" and chunk[:1] == b"\n")
         last = chunk[-1:]
     total = number - (last == b"\n")
-    return _Span(bytes(kept), wanted.start, total, size, has_crlf=0 < crlf == number - 1)
+    return _Span(b"".join(kept), wanted.start, total, size, has_crlf=0 < crlf == number - 1)
 
 
 def _lines_of(chunk: bytes, start: int, stop: int, newlines: int) -> bytes:
@@ -133,7 +135,8 @@ def _decoded(span: _Span) -> tuple[str, str]:
 
 def _whole_lines(text: str, room: int) -> str:
     """The lines from the front that fit."""
-    front = head_of(text, max(0, room))
+    # No more characters than bytes.
+    front = head_of(text[: max(0, room)], max(0, room))
     return text if len(front) == len(text) else front[: front.rfind("\n") + 1]
 
 

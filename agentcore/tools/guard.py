@@ -14,13 +14,16 @@ import os
 import resource
 import select
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import NoReturn
+
+# Every command waits for this program to start, so it imports no more than it must.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 GRACE_SECONDS = 0.3
 LOOK_SECONDS = 0.1
@@ -130,7 +133,7 @@ def main(arguments: list[str]) -> None:
     code = command.code()
     _collect()
     with suppress(OSError):
-        socket.socket(fileno=control).send(f"{code or 0} {left} {reason}".encode())
+        os.write(control, f"{code or 0} {left} {reason}".encode())
 
 
 def _prctl(option: int, value: int) -> None:

@@ -1,10 +1,10 @@
 """What the tools cost beside the least that their work could: `python tests/bench/tools.py`.
 
-Method: the best of several rounds in one process; each row beside the same work without our part,
-timed in turn with it in the same run. Reading: a file of 4 MiB, clamped and measured as a message,
-beside reading its bytes. Searching: 20,000 files of 200 MB made in a folder that is deleted after,
-beside ripgrep alone with the same options; the files are in the system's cache for both. Masking:
-ordinary text of tools, beside counting its characters.
+Method: the best of several rounds in one process, by its CPU time, searches by the wall clock;
+each row beside the same work without our part, timed in turn with it in the same run. Reading: a
+file of 4 MiB, clamped and measured as a message, beside reading its bytes. Searching: 20,000 files
+of 200 MB made in a folder that is deleted after, beside ripgrep alone with the same options; the
+files are in the system's cache for both. Masking: a log, beside counting a letter of it.
 """
 
 from __future__ import annotations
@@ -24,25 +24,31 @@ from agentcore.limits import MIB, Limits  # noqa: E402
 from agentcore.messages import ToolCall  # noqa: E402
 from agentcore.redact import mask  # noqa: E402
 from agentcore.tools import toolbox  # noqa: E402
-from agentcore.tools.base import Workspace  # noqa: E402
+from agentcore.tools.base import Outcome, Toolbox, Workspace  # noqa: E402
 from agentcore.tools.search import WALK, _program  # noqa: E402
 from agentcore.turn import result  # noqa: E402
 from agentcore.wire import dumps  # noqa: E402
 
 ROUNDS = 7
+LOOP = asyncio.new_event_loop()
 FILES, FILE_BYTES = 20_000, 10_000
 LINE = "2026-01-01 INFO worker finished the task in 0.3 s 已完成该任务并写入结果\n"
 RARE = "needle in the hay"
 
 
-def best(*works: Callable[[], Any]) -> list[float]:
+def work(box: Toolbox, call: ToolCall) -> Outcome:
+    # Not asyncio.run, which writes the result out when it puts its signal handler back.
+    return LOOP.run_until_complete(box.call(call))
+
+
+def best(*works: Callable[[], Any], clock: Callable[[], float]) -> list[float]:
     """Milliseconds of each, taken in turn so that the machine's load falls on all."""
     fastest = [float("inf")] * len(works)
     for _ in range(ROUNDS):
         for place, work in enumerate(works):
-            started = time.perf_counter()
+            started = clock()
             work()
-            fastest[place] = min(fastest[place], time.perf_counter() - started)
+            fastest[place] = min(fastest[place], clock() - started)
     return [seconds * 1_000 for seconds in fastest]
 
 
@@ -58,8 +64,9 @@ def reading(root: Path) -> None:
         box = toolbox(Workspace(root, limits))
         call = ToolCall("c", "read_file", dumps({"path": path.name}))
         ours, least = best(
-            lambda box=box, call=call: result(asyncio.run(box.call(call))),  # type: ignore[misc]
+            lambda box=box, call=call: result(work(box, call)),  # type: ignore[misc]
             path.read_bytes,
+            clock=time.process_time,
         )
         show(f"read, clamp and measure 4 MiB: {name}", ours, "reading its bytes", least)
         print(f"{'':60} beyond the disk {ours - least:8.1f} ms (to stay under 30)")
@@ -77,15 +84,16 @@ def searching(root: Path) -> None:
         call = ToolCall("c", "grep", dumps({"pattern": pattern}))
         alone = [_program(), *WALK, "--line-number", f"--regexp={pattern}", "."]
         ours, least = best(
-            lambda box=box, call=call: asyncio.run(box.call(call)),  # type: ignore[misc]
+            lambda box=box, call=call: work(box, call),  # type: ignore[misc]
             lambda alone=alone: subprocess.run(alone, cwd=root, stdout=subprocess.DEVNULL),  # type: ignore[misc]
+            clock=time.perf_counter,
         )
         show(f"grep in {FILES:,} files, 200 MB: {name}", ours, "ripgrep alone", least)
 
 
 def masking() -> None:
     text = LINE * (MIB // len(LINE.encode()))
-    ours, least = best(lambda: mask(text), lambda: text.count("s"))
+    ours, least = best(lambda: mask(text), lambda: text.count("s"), clock=time.process_time)
     show("mask 1 MiB of a log", ours, "counting a letter", least)
 
 
