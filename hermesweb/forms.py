@@ -4,17 +4,19 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.models import User
 
 from agentcore.limits import Limits
 from agentcore.memory import EntryKind
 from agentcore.transcripts import Format
-from hermesweb import endpoints
+from hermesweb import access, endpoints
 from hermesweb.acts import Invalid
-from hermesweb.models import Profile
+from hermesweb.models import AgentSession, Profile
 from hermesweb.templatetags.units import plain, words
 
 # An upload is read into memory as a whole.
 MOST_IMPORT_BYTES = 200_000_000
+MOST_PREDECESSORS = 30
 
 
 class NewSession(forms.Form):
@@ -38,14 +40,29 @@ class NewSession(forms.Form):
     title = forms.CharField(
         required=False, max_length=200, help_text="Without one the instruction's first line."
     )
+    predecessor = forms.CharField(
+        required=False,
+        label="Go on from",
+        widget=forms.Select,
+        help_text="Its goal, decisions, changed files and state are handed over.",
+    )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._readable = access.visible(user).order_by("-changed_at")
         self.fields["workspace"].initial = str(settings.ALLOWED_ROOTS[-1])
         # `replay` needs a recording: it is started from that session's page.
         self._offer("model", [name for name in endpoints.names() if name != endpoints.REPLAY])
         self._offer("profile", Profile.objects.order_by("name").values_list("name", flat=True))
         self.fields["profile"].initial = "balanced"
+        self._offer_predecessors(str(self["predecessor"].value() or ""))
+
+    def clean_predecessor(self) -> AgentSession | None:
+        chosen = self.cleaned_data["predecessor"]
+        found = self._readable.filter(pk=chosen).first() if chosen else None
+        if chosen and found is None:
+            raise forms.ValidationError(f"There is no session {plain(chosen)}.")
+        return found
 
     def clean_instruction(self) -> str:
         text: str = self.cleaned_data["instruction"]
@@ -60,6 +77,13 @@ class NewSession(forms.Form):
 
     def _offer(self, field: str, names: Any) -> None:
         self.fields[field].widget.choices = [(name, name) for name in names]
+
+    def _offer_predecessors(self, chosen: str) -> None:
+        """The sessions that changed last, and the one that the address names."""
+        found = self._readable.only("pk", "title")
+        sessions = [*found.filter(pk=chosen), *found.exclude(pk=chosen)[:MOST_PREDECESSORS]]
+        named = [(one.pk, plain(one)) for one in sessions]
+        self.fields["predecessor"].widget.choices = [("", "no other session"), *named]
 
 
 class Correction(forms.Form):

@@ -28,7 +28,7 @@ def page(request: SignedIn) -> HttpResponse:
     workspaces = list(
         memory.of_owner(request.user).order_by().values_list("workspace", flat=True).distinct()
     )
-    form = NewEntry(request.POST or None)
+    form = NewEntry(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             acts.remember(request.user, **form.cleaned_data)
@@ -55,7 +55,8 @@ def page(request: SignedIn) -> HttpResponse:
 @login_required
 def entry(request: SignedIn, id: int) -> HttpResponse:
     found = _entry(request, id)
-    form = Correction(request.POST or None, initial={"kind": found.kind, "text": found.text})
+    sent = request.POST if request.method == "POST" else None
+    form = Correction(sent, initial={"kind": found.kind, "text": found.text})
     if form.is_valid():
         try:
             acts.correct(request.user, found, **form.cleaned_data)

@@ -49,7 +49,11 @@ def row(request: SignedIn, id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @login_required
 def new(request: SignedIn) -> HttpResponse:
-    form = NewSession(request.POST if request.method == "POST" else None)
+    form = NewSession(
+        request.POST if request.method == "POST" else None,
+        user=request.user,
+        initial={"predecessor": request.GET.get("predecessor", "")},
+    )
     if form.is_valid():
         try:
             session = acts.create(request.user, **form.cleaned_data)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import a_user
+from builders import a_session, a_user
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
@@ -71,6 +71,30 @@ def test_bad_input_is_told_at_its_field_and_nothing_is_stored(
     assert words in html
     assert f'id="id_{next(iter(changes))}_error"' in html
     assert not AgentSession.objects.exists()
+
+
+def test_it_goes_on_from_a_session_that_the_person_may_read(
+    client: Client, ada: User, folder: Path
+) -> None:
+    mine = a_session(ada, title="the first part")
+    address = f"/sessions/new/?predecessor={mine.pk}"
+    assert f'href="{address}"' in client.get(f"/sessions/{mine.pk}/").content.decode()
+    html = client.get(address).content.decode()
+    assert f'<option value="{mine.pk}" selected>the first part</option>' in html
+    post(client, folder, predecessor=mine.pk)
+    assert AgentSession.objects.get(predecessor=mine).owner == ada
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_predecessor_of_someone_else_is_as_absent_as_none(
+    client: Client, ada: User, folder: Path, known: bool
+) -> None:
+    theirs = a_session(a_user("eve"), title="of eve").pk if known else "nowhere"
+    assert "of eve" not in client.get(f"/sessions/new/?predecessor={theirs}").content.decode()
+    response = post(client, folder, predecessor=theirs)
+    assert response.status_code == 422
+    assert f"There is no session {theirs}." in response.content.decode()
+    assert not AgentSession.objects.filter(owner=ada).exists()
 
 
 def test_a_folder_that_is_not_there_says_what_to_do(
