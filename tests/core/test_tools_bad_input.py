@@ -30,6 +30,7 @@ BAD = {
 
 AS_NOBODY = """
 import asyncio, os, sys
+from concurrent.futures.thread import ThreadPoolExecutor
 from pathlib import Path
 from agentcore.messages import ToolCall
 from agentcore.tools import toolbox
