@@ -147,7 +147,8 @@ def _kinds() -> Mapping[str, FactKind | None]:
             (language.CONSTRAINT, FactKind.CONSTRAINT),
         ):
             kinds.update(dict.fromkeys(words, kind))
-    kinds.update(dict.fromkeys(english.IMPERATIVE, FactKind.PREFERENCE))
+    kinds.update(dict.fromkeys(english.WISHES_IN_FRONT, FactKind.PREFERENCE))
+    kinds.update(dict.fromkeys(english.RULES_IN_FRONT, FactKind.CONSTRAINT))
     kinds.update(dict.fromkeys(english.NO_RULE))
     kinds[TODO] = FactKind.STATE
     kinds[FENCE] = None

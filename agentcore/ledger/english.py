@@ -55,13 +55,28 @@ CONSTRAINT = (
     "under no circumstances",
     "from now on",
     "stay away",
+    "ask me before",
+    "ask before",
+    "ask first",
+    "ask me first",
+    "confirm with me",
+    "my approval",
+    "refrain",
+    "read-only",
+    "read only",
+    "has to be",
+    "have to be",
+    "needs to be",
     "you may",
     "it is fine to",
     "it's fine to",
     "is allowed",
 )
 # What sounds like a rule and is none.
-NO_RULE = ("i can't", "i cannot", "i must", "we can't", "not only", "if only", "can't we")
+NO_RULE = (
+    *("no problem", "no idea", "no worries", "no need", "no luck"),
+    *("i can't", "i cannot", "i must", "we can't", "not only", "if only", "can't we"),
+)
 # These mean a limit or a date only with a number, a day or a month behind them.
 NEED_VALUE = frozenset(
     {
@@ -90,6 +105,8 @@ PREFERENCE = (
     "i'd rather",
     "ideally",
     "please use",
+    "should be",
+    "should use",
     "answer in",
     "reply in",
     "respond in",
@@ -99,8 +116,9 @@ PREFERENCE = (
     "stick to",
     "stick with",
 )
-# At the beginning of a sentence only.
-IMPERATIVE = ("use", "keep", "leave")
+# At the beginning of a sentence only; the first are wishes, the others rules.
+WISHES_IN_FRONT = ("use", "keep", "leave")
+RULES_IN_FRONT = ("no",)
 
 DECISION = (
     "decide",

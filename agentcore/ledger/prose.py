@@ -40,7 +40,7 @@ _LOWER = english.LOWER | chinese.LOWER
 _DATED = english.DATED | chinese.DATED
 _REVISION = frozenset({*english.REVISION, *chinese.REVISION})
 _NEW_GOAL = frozenset({*english.NEW_GOAL, *chinese.NEW_GOAL})
-_IMPERATIVE = frozenset(english.IMPERATIVE)
+_IN_FRONT = frozenset({*english.WISHES_IN_FRONT, *english.RULES_IN_FRONT})
 _UNITS = {*english.UNITS, *chinese.UNITS}
 
 _DATE = re.compile(
@@ -164,8 +164,9 @@ def _stated(
 def _counts(cue: Cue, sentence: Sentence) -> bool:
     """Whether the word means here what it is listed for."""
     low = sentence.low
-    if cue.word in _IMPERATIVE:
-        return bool(_LIST_MARK.fullmatch(low, sentence.start, cue.start))
+    if cue.word in _IN_FRONT:
+        goes_on = low[cue.stop : cue.stop + 1] == " "
+        return goes_on and bool(_LIST_MARK.fullmatch(low, sentence.start, cue.start))
     if cue.word not in _NEED_VALUE:
         return True
     if cue.word in _DATED:
