@@ -5,7 +5,6 @@ import secrets
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -85,8 +84,6 @@ def _database() -> dict[str, Any]:
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
             },
-            # A file, because threads that share a database in memory lock each other out.
-            "TEST": {"NAME": Path(gettempdir()) / f"hermesweb-test-{os.getpid()}.sqlite3"},
         }
     parts = urlsplit(url)
     if parts.scheme not in ("postgres", "postgresql") or not parts.path.strip("/"):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from house import House, up
 
 from hermesweb.checkup import find_browser
@@ -29,6 +30,14 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no recordings and cases at {SHARED}")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A file, since a database in memory is another one for each thread."""
+    if connection.vendor == "sqlite":
+        name = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connection.settings_dict["TEST"]["NAME"] = name
 
 
 @pytest.fixture(scope="session")
