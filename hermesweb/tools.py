@@ -24,6 +24,8 @@ Search: TypeAlias = Callable[[str, str, int], list[Found]]
 Run: TypeAlias = Callable[[Search, str, str, int], Awaitable[list[Found]]]
 
 CHUNK = 200
+# Where a project keeps programs of its own; commands find these first.
+OWN_PROGRAMS = (".venv/bin", "node_modules/.bin")
 
 
 class SessionArchive:
@@ -44,7 +46,9 @@ async def in_a_thread(work: Search, session_id: str, query: str, limit: int) -> 
 def toolbox_of(session: AgentSession, profile: Profile, run: Run = in_a_thread) -> Toolbox:
     """What the mode of the session offers. `run` calls the search of its archive."""
     limits = profile.limits_for(endpoints.window_for(session.model, profile))
-    workspace = Workspace(Path(session.workspace), limits, closed=settings.DATA_DIR)
+    root = Path(session.workspace)
+    own = tuple(folder for name in OWN_PROGRAMS if (folder := root / name).is_dir())
+    workspace = Workspace(root, limits, closed=settings.DATA_DIR, programs=own)
     lent = Lent(
         archive=SessionArchive(session.pk, run),
         skills=skills_in(workspace),

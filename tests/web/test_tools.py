@@ -101,3 +101,11 @@ def test_a_skill_of_the_workspace_is_offered(session: AgentSession) -> None:
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("---\nname: tidy\ndescription: d\n---\nTidy up.\n")
     assert call(session, "skill", name="tidy").text == "skill tidy\nTidy up."
+
+
+def test_commands_find_the_programs_of_a_project_first(session: AgentSession) -> None:
+    program = Path(session.workspace) / ".venv" / "bin" / "ls"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho its own\n")
+    program.chmod(0o755)
+    assert call(session, "run_command", command="ls").text.endswith("its own\n")
