@@ -54,10 +54,13 @@ def ledger_of(session: AgentSession) -> Ledger:
 def store(session: AgentSession, entries: Sequence[Entry]) -> None:
     """What was distilled from the session, in place of what it left before. What a person wrote
     or deleted stays so: an entry comes in when its messages are new and nobody in the folder said
-    the same before, and leaves with its facts."""
+    the same before, and leaves with its facts. A profile without memory changes nothing."""
+    profile = session.profile_version.value
+    if not profile.documents.memory:
+        return
     mine = session.memories.filter(edited=False)
-    texts = [str(shown(entry.text)) for entry in entries]
-    mine.exclude(text__in=texts).delete()
+    told = {str(shown(entry.text)): entry for entry in reversed(entries)}
+    mine.exclude(text__in=told).delete()
     there = set(_scope(session).values_list("text", flat=True))
     new = [
         MemoryEntry(
@@ -68,11 +71,11 @@ def store(session: AgentSession, entries: Sequence[Entry]) -> None:
             source=session,
             source_numbers=list(entry.numbers),
         )
-        for entry, text in zip(entries, texts, strict=True)
+        for text, entry in told.items()
         if text not in there and max(entry.numbers) > session.distilled_to
     ]
     session.distilled_to = session.last_number
-    make_room(session.owner_id, len(new), session.profile_version.value.limits)
+    make_room(session.owner_id, len(new), profile.limits)
     MemoryEntry.objects.bulk_create(new)
 
 

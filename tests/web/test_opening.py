@@ -207,7 +207,7 @@ async def test_a_profile_without_memory_recalls_and_keeps_nothing(
     model = script(says("I chose the port 5433 because the other one is taken by the cache."))
     _, session = await asked(tmp_path, "the port of the database server")
     await tuned(memory=False)
-    await remembered(session, "the port is 5433")
+    await remembered(session, "the port is 5433", edited=False, source=session)
     await runner.run(session.pk)
     assert HEADINGS[Part.MEMORY] not in model.requests[0].messages[0].text
     assert await MemoryEntry.objects.acount() == 1
