@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentcore.breakdown import Breakdown, Sizes, total
 from agentcore.ledger.extract import with_facts
@@ -35,11 +35,17 @@ class Snapshot:
 
     @classmethod
     def of(cls, messages: Iterable[MessageLike], *, facts: bool = False) -> Snapshot:
-        """Number and measure a plain list; messages that already have a number keep it. With
-        `facts` those of each message are found now, unless it has them."""
+        """Number and measure a plain list; messages that already have a number keep it. Results
+        learn their tool from the call. With `facts` those of each message are found now, unless it
+        has them."""
         numbered = []
+        tools: dict[str, str] = {}
         for index, value in enumerate(messages, 1):
             message = as_message(value)
+            for call in message.calls:
+                tools[call.id] = call.name
+            if message.role is Role.TOOL and message.tool is None:
+                message = replace(message, tool=tools.get(message.tool_call_id or ""))
             message = message if message.number else message.numbered(index)
             numbered.append(with_facts(message) if facts else message)
         return cls(

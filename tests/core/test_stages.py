@@ -56,7 +56,7 @@ def test_snip_keeps_the_newest_five_results_and_every_pairing() -> None:
     values = exchange(9, 600)
     done = run(values, only("snip", keep=5))
     results = [message for message in done.after.messages if message.role == "tool"]
-    assert [message.text for message in results[:4]] == ["[Tool result snipped - tool]"] * 4
+    assert [message.text for message in results[:4]] == ["[Tool result snipped - read_file]"] * 4
     assert all(message.text == LONG for message in results[4:])
     assert [message.tool_call_id for message in results] == [
         value["tool_call_id"] for value in values if value["role"] == "tool"
@@ -82,7 +82,7 @@ def test_snip_takes_stale_results_of_a_group_first() -> None:
     size = Snapshot.of(values).sizes.bytes
     profile = sized("snip", size, at=0.9, target=0.8, keep=0)
     done = run(values, profile)
-    assert texts(done)[2:4] == [LONG, "[Tool result snipped - tool]"]
+    assert texts(done)[2:4] == [LONG, "[Tool result snipped - read_file]"]
 
 
 def test_snip_stops_at_the_target() -> None:
@@ -99,7 +99,7 @@ def test_micro_tells_tool_status_and_original_size() -> None:
     assert [texts(done)[row] for row in (2, 4, 6)] == [
         f"[Result: grep - success - {size} bytes]",
         f"[Result: run - failure - {size} bytes]",
-        f"[Result: tool - status unknown - {size} bytes]",
+        f"[Result: read_file - status unknown - {size} bytes]",
     ]
     assert texts(done)[8:] == [LONG, LONG]
 
@@ -303,3 +303,10 @@ def test_balanced_without_a_model_still_gets_under_its_limit(on_failure: Summary
     options = SummaryOptions(on_failure=on_failure)
     profile = PRESETS["balanced"].replace(budget=8_000, unit="bytes", summary=options)
     assert run(values, profile).after.sizes.bytes < 8_000
+
+
+def test_a_plain_list_knows_the_tools_of_its_results() -> None:
+    values = [system(), user(), *group(1, ["x", "y"])]
+    assert [one.tool for one in Snapshot.of(values).messages] == [
+        *(None, None, None, "read_file", "read_file")
+    ]
