@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from agentcore.compaction.plan import Fate, Origin
+from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, apply_plan
+from agentcore.messages import Message
+from agentcore.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Row:
 
 # A message and its index in the list after.
 _Placed: TypeAlias = tuple[int, Entry]
+# A plan with the list that it was made on.
+Change: TypeAlias = tuple[CompactionPlan, Snapshot]
 
 
 def rows(entries: Iterable[Entry]) -> list[Row]:
@@ -87,6 +91,35 @@ def rows(entries: Iterable[Entry]) -> list[Row]:
     ]
 
 
+def entries(
+    before: Snapshot, after: Snapshot, changes: Iterable[Change], *, pins: frozenset[int]
+) -> list[Entry]:
+    """The messages of two lists that plans, one after the other, led from one to the other.
+    `pins` are numbers."""
+    ends: dict[int, tuple[Fate, str]] = {}
+    births: dict[int, tuple[Birth, Message]] = {}
+    for plan, on in changes:
+        for cut in plan.removals:
+            gone = on.messages[cut.start : cut.stop]
+            ends.update((message.number, (cut.fate, cut.stage)) for message in gone)
+        _, revision = apply_plan(plan, on)
+        for birth, (message, _) in zip(plan.births, revision.begun, strict=True):
+            births[message.number] = birth, message
+    left = {message.number for message in after.messages}
+    known = {message.number for message in before.messages}
+    return [
+        *(
+            _entry_before(message, place, message.number in left, pins, ends)
+            for message, place in zip(before.messages, before.places, strict=True)
+        ),
+        *(
+            _entry_born(message, place, births, known)
+            for message, place in zip(after.messages, after.places, strict=True)
+            if message.number not in known
+        ),
+    ]
+
+
 def totals(found: Sequence[Row]) -> dict[str, dict[str, int]]:
     """Messages and bytes of the two lists."""
     sides = {
@@ -94,6 +127,42 @@ def totals(found: Sequence[Row]) -> dict[str, dict[str, int]]:
         "after": [row.bytes_after for row in found if row.bytes_after is not None],
     }
     return {side: {"messages": len(all_), "bytes": sum(all_)} for side, all_ in sides.items()}
+
+
+def _entry_before(
+    message: Message,
+    place: int,
+    stays: bool,
+    pins: frozenset[int],
+    ends: Mapping[int, tuple[Fate, str]],
+) -> Entry:
+    number, size = message.number, message.sizes.bytes
+    if stays:
+        return Entry(number, place, size, pinned=number in pins)
+    fate, stage = ends[number]
+    return Entry(number, place, size, after=False, fate=fate, ended_stage=stage)
+
+
+def _entry_born(
+    message: Message,
+    place: int,
+    births: Mapping[int, tuple[Birth, Message]],
+    known: frozenset[int] | set[int],
+) -> Entry:
+    """What replaces something that was itself born on the way replaces what that one did."""
+    birth, _ = births[message.number]
+    replaces = message.replaces
+    while replaces is not None and replaces not in known:
+        replaces = births[replaces][1].replaces
+    return Entry(
+        message.number,
+        place,
+        message.sizes.bytes,
+        replaces=replaces,
+        before=False,
+        origin=birth.origin,
+        begun_stage=birth.stage,
+    )
 
 
 def _heirs(

@@ -32,13 +32,14 @@ LAYERS = {
         {
             *("agent", "asking", "editing", "headroom", "rest", "simulate", "turn", "writer"),
         },
-        {"", "__main__"},
+        {"", "commands", "__main__"},
     ],
     "hermesweb": [
         {"", "categories", "celery", "db_thread", "forecast", "http", "lock", "shown", "spark"},
         {"models", "presets"},
         {
-            *("access", "attempts", "audit", "batch", "bodies", "charts", "choices", "content"),
+            *("access", "attempts", "audit", "batch", "bodies", "changes", "charts", "choices"),
+            *("content", "facts", "pins", "prices", "steering", "wishes"),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
             "wake",

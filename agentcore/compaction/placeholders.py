@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentcore.compaction.plan import Birth
 from agentcore.messages import Cut, Message, Role, ToolStatus, born
 
+SNIPPED, MASKED = "[Tool result snipped - ", "[Result: "
 STATUS = {
     ToolStatus.OK: "success",
     ToolStatus.FAILED: "failure",
@@ -15,14 +16,14 @@ STATUS = {
 def snipped(message: Message) -> Message:
     """A result of which only tool and turn are told; an unknown turn is left out."""
     when = f" at turn {message.turn}" if message.turn else ""
-    return _result(message, f"[Tool result snipped - {message.tool or 'tool'}{when}]")
+    return _result(message, f"{SNIPPED}{message.tool or 'tool'}{when}]")
 
 
 def masked(message: Message) -> Message:
     """A result of which tool, status and size are told."""
     status = STATUS[message.status or ToolStatus.UNKNOWN]
     size = original_bytes(message)
-    return _result(message, f"[Result: {message.tool or 'tool'} - {status} - {size} bytes]")
+    return _result(message, f"{MASKED}{message.tool or 'tool'} - {status} - {size} bytes]")
 
 
 def original_bytes(message: Message) -> int:

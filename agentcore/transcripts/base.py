@@ -52,11 +52,13 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`line` counts from 1; None where the file has no lines that matter."""
+    """`line` counts from 1; None where the file has no lines that matter. `number`: the message
+    that is meant, where it became one."""
 
     line: int | None
     kind: ProblemKind
     detail: str
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

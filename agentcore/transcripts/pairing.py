@@ -37,13 +37,13 @@ def pairing_problems(steps: Sequence[Step]) -> Iterator[Problem]:
 def _unanswered(call_id: str, draft: Draft) -> Problem:
     number = draft.message.number if draft.message else 0
     detail = f"message {number}: the call {call_id!r:.80} has no result"
-    return Problem(draft.line, ProblemKind.UNANSWERED_CALL, detail)
+    return Problem(draft.line, ProblemKind.UNANSWERED_CALL, detail, number)
 
 
 def _surplus(call_id: str, draft: Draft, *, again: bool) -> Problem:
     number = draft.message.number if draft.message else 0
     if again:
         detail = f"message {number}: a second result for the call {call_id!r:.80}"
-        return Problem(draft.line, ProblemKind.DUPLICATE_RESULT, detail)
+        return Problem(draft.line, ProblemKind.DUPLICATE_RESULT, detail, number)
     detail = f"message {number}: a result for the call {call_id!r:.80}, which is not there"
-    return Problem(draft.line, ProblemKind.ORPHAN_RESULT, detail)
+    return Problem(draft.line, ProblemKind.ORPHAN_RESULT, detail, number)
