@@ -19,6 +19,7 @@ COMPARED = 200
 OPEN_CALLS = 64
 TRIED_CHARS = 120
 _PATHS = (FactKind.CHANGED_PATH, FactKind.READ_PATH)
+_WORD = re.compile(r"\w")
 _DIGITS = re.compile(r"[0-9][0-9.,]*")
 
 
@@ -51,7 +52,7 @@ class Ledger:
                 self._take_state(fact)
                 continue
             if fact.subject or (fact.bound and kind in RULES):
-                self._compare(fact)
+                fact = self._compare(fact)
             elif fact.call:
                 fact = self._of_a_call(fact)
             standing = standing_of[kind]
@@ -95,13 +96,15 @@ class Ledger:
         they were said. What is left out is counted."""
         kinds = self.by_kind()
         asked = kinds[FactKind.GOAL]
-        kinds[FactKind.GOAL] = tuple(self._without_replaced(fact) for fact in asked)
+        told = (self._without_replaced(fact) for fact in asked)
+        kinds[FactKind.GOAL] = tuple(fact for fact in told if _WORD.search(fact.text))
         # What a person named stays longer than what a tool counted.
         numbers = kinds[FactKind.NUMBER]
         kinds[FactKind.NUMBER] = tuple(sorted(numbers, key=lambda fact: bool(fact.subject)))
         return "\n".join(lines_of(kinds, max_chars))
 
-    def _compare(self, fact: Fact) -> None:
+    def _compare(self, fact: Fact) -> Fact:
+        """The fact, which takes over the subject of what it replaces where it names none."""
         group = "rule" if fact.kind in RULES else str(fact.kind)
         recent = self._recent.setdefault(group, deque(maxlen=COMPARED))
         same = self._last_on.get((group, fact.subject))
@@ -112,8 +115,11 @@ class Ledger:
             if standing.get(earlier.key) is earlier:
                 del standing[earlier.key]
                 self._replaced.append((earlier, fact))
+            if not fact.subject:
+                fact = replace(fact, subject=earlier.subject, bound=earlier.bound)
         recent.append(fact)
         self._last_on[group, fact.subject] = fact
+        return fact
 
     def _take_goal(self, fact: Fact) -> None:
         goal = self.goal
@@ -153,9 +159,10 @@ class Ledger:
         return replace(fact, text=f"{tried[0][0].text[:TRIED_CHARS]}: {fact.text}")
 
     def _without_replaced(self, goal: Fact) -> Fact:
-        """The goal without values that were replaced since."""
+        """The goal without the values and rules that were replaced since."""
         text = goal.text
         for earlier, _ in self._replaced:
-            if earlier.number == goal.number and earlier.bound and earlier.text in text:
-                text = text.replace(earlier.text, _DIGITS.sub("…", earlier.text))
+            if earlier.number == goal.number and earlier.kind is not FactKind.GOAL:
+                shown = _DIGITS.sub("…", earlier.text) if earlier.bound else "…"
+                text = text.replace(earlier.text, shown)
         return replace(goal, text=text)

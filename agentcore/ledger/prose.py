@@ -18,6 +18,7 @@ from agentcore.ledger.cues import (
     pattern_of,
     sentences,
 )
+from agentcore.ledger.supersession import NEW_VALUE
 from agentcore.ledger.words import content_words, subject
 
 GOAL_CHARS = 300
@@ -75,6 +76,8 @@ def facts_of_person(text: str, number: int) -> list[Fact]:
         if found:
             taken.append(sentence)
             stated += found
+        elif fact := _new_value(text, sentence, number):
+            stated.append(fact)
         elif len(numbers) < NUMBERS_OF_PERSON:
             numbers += _numbers(text, sentence, number, by_person=True)
         if len(stated) >= STATED_FACTS:
@@ -204,6 +207,17 @@ def _numbers(text: str, sentence: Sentence, number: int, *, by_person: bool) -> 
             before, after = sentence.start, sentence.stop
         said = flat(text[before:after])
         yield Fact(FactKind.NUMBER, said, number, text[start:stop], about, f"={unit}")
+
+
+def _new_value(text: str, sentence: Sentence, number: int) -> Fact | None:
+    """A change that names nothing but the value: it is about the last limit."""
+    if not sentence.values or _REVISION.isdisjoint(cue.word for cue in sentence.cues):
+        return None
+    if sentence.is_question or subject(sentence.low[sentence.start : sentence.stop]):
+        return None
+    said = flat(text[sentence.start : sentence.stop])
+    bound = f"{NEW_VALUE}={unit_behind(sentence.low, sentence.values[-1][1])}"
+    return Fact(FactKind.CONSTRAINT, said, number, said, "", bound, "", True)
 
 
 def _is_named(low: str, start: int) -> bool:

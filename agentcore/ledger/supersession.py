@@ -9,6 +9,9 @@ from agentcore.facts import Fact, FactKind
 RULES = frozenset({FactKind.CONSTRAINT, FactKind.PREFERENCE})
 # Of the words of the shorter statement, those that both must have.
 SHARED = 0.5
+# The side of a bound that only names a new value: "make that 500".
+NEW_VALUE = "~"
+_SIGNS = f"<>={NEW_VALUE}"
 
 
 def replaced_by(later: Fact, standing: Sequence[Fact]) -> list[Fact]:
@@ -33,10 +36,11 @@ def _comparable(earlier: Fact, later: Fact) -> bool:
 
 
 def _same_bound(earlier: Fact, later: Fact) -> bool:
-    """Same side, and units that agree; one without a unit agrees with any."""
-    if not earlier.bound or earlier.bound[:2] != later.bound[:2]:
+    """Same side, and units that agree; one without a unit agrees with any, as a bare new value
+    does with either side."""
+    if not earlier.bound or (earlier.bound[:2] != later.bound[:2] and later.bound[0] != NEW_VALUE):
         return False
-    one, other = earlier.bound.lstrip("<>="), later.bound.lstrip("<>=")
+    one, other = earlier.bound.lstrip(_SIGNS), later.bound.lstrip(_SIGNS)
     return one == other or not one or not other
 
 

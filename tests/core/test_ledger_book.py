@@ -39,6 +39,8 @@ def failed(call_id: str, text: str) -> Message:
         ("The cap is 800.", "keep it under 500"),
         ("Cap the response at 800 words.", "Keep the response under 500 words."),
         ("Keep it under 800 MB.", "Make it at most 500 MB"),
+        ("Keep it under 800 MB.", "make that 500 MB"),
+        ("不要超过800字", "改成500字"),
         ("at least 3 retries", "at least 5 retries"),
         ("The deadline is Friday.", "The deadline is Monday."),
         ("Use tabs.", "Use 4 spaces."),
@@ -82,6 +84,17 @@ def test_statements_about_different_subjects_both_stay(one: str, other: str) -> 
     found = ledger(user(one), user(other))
     assert stated(found) == [one.rstrip("."), other.rstrip(".")]
     assert found.superseded == ()
+
+
+def test_a_bare_new_value_takes_over_the_subject_of_the_old_one() -> None:
+    found = ledger(
+        user("Cap the cache at 800 MB."),
+        user("Keep the log under 90 MB."),
+        user("Keep the cache under 700 MB."),
+        user("make that 500 MB"),
+        user("Keep the cache under 300 MB."),
+    )
+    assert stated(found) == ["Keep the log under 90 MB", "Keep the cache under 300 MB"]
 
 
 def test_what_the_assistant_counts_replaces_nothing_that_was_asked_for() -> None:
