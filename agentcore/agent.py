@@ -76,6 +76,7 @@ class Agent:
         breaker: Breaker | None = None,
         hooks: Hooks | None = None,
         originals: Originals | None = None,
+        prefix: Prefix | None = None,
     ) -> None:
         self._context = context
         self._model = model
@@ -90,7 +91,7 @@ class Agent:
         self._recovered = recovered
         self._halt = Halt()
         self._asking = Asking(model, halt=self._halt, emit=emit, on_text=on_text)
-        self._prefix = Prefix()
+        self._prefix = prefix or Prefix()
         self._spent = Spent()
         self._headroom = Headroom(
             context,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
 
-from agentcore.breakdown import Sizes, byte_length
+from agentcore.breakdown import NOTHING, Sizes, byte_length
 from agentcore.events import BreakReason
 from agentcore.messages import Message
 from agentcore.sections import without_memory
@@ -14,12 +14,18 @@ from agentcore.snapshot import Snapshot
 
 
 class Prefix:
-    """Remembers the last request. A list that only grew is not looked at again."""
+    """Remembers the last request. A list that only grew is not looked at again. `last`, `schemas`
+    and their `sizes`: the request of a worker before this one."""
 
-    def __init__(self) -> None:
-        self._last: Snapshot | None = None
-        self._schemas: Sequence[Mapping[str, Any]] = ()
-        self._bytes = 0
+    def __init__(
+        self,
+        last: Snapshot | None = None,
+        schemas: Sequence[Mapping[str, Any]] = (),
+        sizes: Sizes = NOTHING,
+    ) -> None:
+        self._last = last
+        self._schemas = schemas
+        self._bytes = last.sizes.bytes + sizes.bytes if last else 0
 
     def advance(
         self, request: Snapshot, schemas: Sequence[Mapping[str, Any]], sizes: Sizes

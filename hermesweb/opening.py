@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from agentcore.breakdown import Category, total
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, Revision
 from agentcore.context import Context
 from agentcore.directives import InstructionKind
@@ -15,12 +16,14 @@ from agentcore.documents import guidance, joined, project_context
 from agentcore.events import Event, MemoryInjected, MessageAdded, SystemRebuilt
 from agentcore.memory import Hit, hand_over
 from agentcore.messages import Message, Role
+from agentcore.prefix import Prefix
 from agentcore.profile import Profile
 from agentcore.prompt import SystemPrompt, build, mode_of, sections_of
 from agentcore.sections import Part, without_memory
 from agentcore.skills import skills_in
-from agentcore.tools import Workspace
-from hermesweb import access, border, memory
+from agentcore.snapshot import Snapshot, State
+from agentcore.tools import Toolbox, Workspace
+from hermesweb import access, border, lives, memory
 from hermesweb.models import AgentSession, InstructionState
 
 
@@ -72,6 +75,28 @@ def begin(opening: Opening, context: Context) -> list[Event]:
     if same:
         return [MemoryInjected(run, entries, revision)]
     return [SystemRebuilt(revision), *injected]
+
+
+def request_before(session: AgentSession, now: Snapshot, toolbox: Toolbox) -> Prefix:
+    """The session's last request, whichever worker sent it; `now` is the list before this run.
+    Schemas of another size were other schemas."""
+    turn = session.stored_turns.order_by("-number").first()
+    if turn is None:
+        return Prefix()
+    state = State(turn.requested_revision, turn.requested_number)
+    if state.revision == now.state.revision:
+        last = _up_to(now, state)
+    else:
+        last = lives.snapshot_of(session, state)
+    same = turn.breakdown.get(Category.TOOL_SCHEMAS, 0) == toolbox.sizes.bytes
+    return Prefix(last, toolbox.schemas if same else (), toolbox.sizes)
+
+
+def _up_to(now: Snapshot, state: State) -> Snapshot:
+    rows = [row for row, one in enumerate(now.messages) if one.number <= state.last_number]
+    messages = tuple(now.messages[row] for row in rows)
+    places = tuple(now.places[row] for row in rows)
+    return Snapshot(messages, places, total(one.sizes for one in messages), state)
 
 
 def _mode_changed(session: AgentSession, first: Message, profile: Profile) -> Opening | None:

@@ -116,10 +116,11 @@ class Work:
         context = Context(snapshot)
         await self._open(session, context)
         profile = (await self._poll()).profile
+        tools = await self._database.run(_tools, session, profile, self._database.run)
         return Agent(
             context,
             model,
-            await self._database.run(_tools, session, profile, self._database.run),
+            tools,
             emit=self._emit,
             poll=self._poll,
             counter=TokenCounter(session.ratio),
@@ -130,6 +131,7 @@ class Work:
             on_text=self._announcer.text,
             check=self._check,
             recovered=recovered,
+            prefix=await self._database.run(opening.request_before, session, snapshot, tools),
         )
 
     async def _open(self, session: AgentSession, context: Context) -> None:

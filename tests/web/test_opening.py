@@ -152,6 +152,28 @@ async def test_nothing_of_the_system_message_changes_in_the_middle_of_a_run(
     assert (await events(session, "system_rebuilt"))[0]["revision"] == 1
 
 
+async def test_the_first_turn_of_a_run_says_what_it_keeps_of_the_request_before(
+    tmp_path: Path, script: Script
+) -> None:
+    model = script(says("a"), says("b"), says("c"), says("d"))
+    _, session = await asked(tmp_path, "hello there")
+    await remembered(session, "the port is 5433")
+    await runner.run(session.pk)
+    for text in ("and now", "the port"):
+        await say(session, text)
+        await runner.run(session.pk)
+    (tmp_path / "AGENTS.md").write_text("new rule")
+    await say(session, "the port again")
+    await runner.run(session.pk)
+    turns = [turn async for turn in session.stored_turns.order_by("number")]
+    assert [turn.break_reason for turn in turns] == ["", "", "memory", "prompt"]
+    schemas = turns[0].breakdown["tool_schemas"]
+    sent = [sum(one.sizes.bytes for one in request.messages) for request in model.requests]
+    assert [turn.stable_prefix for turn in turns][:2] == [0, schemas + sent[0]]
+    for turn, request in zip(turns[2:], model.requests[2:], strict=True):
+        assert schemas < turn.stable_prefix < schemas + request.messages[0].sizes.bytes
+
+
 async def test_a_new_topic_begins_with_the_rules_of_now_and_without_memory(
     tmp_path: Path, script: Script
 ) -> None:
