@@ -78,9 +78,11 @@ def search(session_id: str, query: str, limit: int) -> list[Found]:
 
 
 def _messages(session_id: str) -> Iterator[Found]:
-    """What was said and what tools found; not what a search of this kind said of it."""
-    rows = AgentSession(pk=session_id).messages.exclude(role=Role.SYSTEM).exclude(tool="recall")
-    for row in rows.select_related("body").order_by("number").iterator(CHUNK):
-        text = lives.message_of(row).text
-        if text:
-            yield Found(row.number, row.turn, row.tool or row.role, text)
+    """What was said and what tools found; neither searches of this kind and what they found, nor
+    what a compaction put in the place of something."""
+    rows = AgentSession(pk=session_id).messages.filter(replaces=None)
+    own = rows.exclude(role=Role.SYSTEM).exclude(tool="recall").select_related("body")
+    for row in own.order_by("number").iterator(CHUNK):
+        message = lives.message_of(row)
+        if message.text and all(call.name != "recall" for call in message.calls):
+            yield Found(row.number, row.turn, row.tool or row.role, message.text)

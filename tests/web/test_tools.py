@@ -49,9 +49,19 @@ def test_recall_finds_what_a_session_ever_held(session: AgentSession) -> None:
     assert search(session.pk, "absent", 10) == []
 
 
-def test_recall_sees_neither_other_sessions_nor_its_own_answers(session: AgentSession) -> None:
+def test_recall_sees_neither_other_sessions_nor_searches_nor_placeholders(
+    session: AgentSession,
+) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "recall", "arguments": "{}"}}
+    asking = {"role": "assistant", "content": "I look for word", "tool_calls": [call]}
     answer = {"role": "tool", "tool_call_id": "c", "content": "recall 'word': word"}
-    messages = [said(1, "a word"), born(answer, tool="recall").numbered(2)]
+    placeholder = {"role": "tool", "tool_call_id": "b", "content": "[word]"}
+    messages = [
+        said(1, "a word"),
+        born(asking).numbered(2),
+        born(answer, tool="recall").numbered(3),
+        born(placeholder, tool="grep", replaces=1).numbered(4),
+    ]
     record(session.pk, a_lease(session).fence, added(*messages))
     held(a_session(), "another word")
     assert [one.number for one in search(session.pk, "word", 10)] == [1]
