@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias
 
 from agentcore.asking import Asking
+from agentcore.calling import Calling, Check
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.hooks import Hooks
 from agentcore.compaction.repair import INTERRUPTED, repair
@@ -17,35 +17,32 @@ from agentcore.directives import Directives, Instruction, InstructionKind
 from agentcore.editing import PLANS, edit
 from agentcore.errors import ContextTooLong, InstructionChanged, ModelError
 from agentcore.events import (
-    CheckpointSet,
     Event,
+    EventKind,
     MessageAdded,
     Recovered,
     Repaired,
     RunEnd,
     RunEnded,
     RunStarted,
-    ToolEnded,
     ToolStarted,
     TurnEnded,
 )
 from agentcore.halt import Halt, Halted, Waits
 from agentcore.headroom import Emit, Headroom, Originals
 from agentcore.llm.base import ChatModel, OnText
-from agentcore.messages import Role, ToolCall
+from agentcore.messages import Role
 from agentcore.prefix import Prefix
 from agentcore.pressure import TokenCounter, Window, WindowSource
 from agentcore.profile import Profile
-from agentcore.tools.base import Outcome, Toolbox
-from agentcore.turn import Request, Spent, result, unfinished
+from agentcore.tools.base import Toolbox
+from agentcore.turn import Request, Spent
+from agentcore.usage import Prices
 
 Poll: TypeAlias = Callable[[], Awaitable[Directives]]
-Check: TypeAlias = Callable[[], Awaitable[None]]
 
 # Of a request that the provider refused without naming its window.
 REFUSED_SHARE = 0.9
-STOPPED = "[{tool} was stopped; it may have run in part]"
-NOT_STARTED = "[{tool} was not run: the run was stopped]"
 
 
 class Agent:
@@ -53,8 +50,9 @@ class Agent:
 
     `emit` stores a batch of events as one transaction; `poll` reads what the outside wants, at each
     border; `check` raises before a tool runs when this worker may no longer work on the session.
-    `turn` and `run` are the last ones so far. All state is in the context and in what is handed in,
-    so that another worker can go on from what was stored.
+    `turn` and `run` are the last ones so far, `prefix` knows the last request, `contradicted` is
+    the window that a provider named when it refused one. All state is in the context and in what is
+    handed in, so that another worker can go on from what was stored.
     """
 
     def __init__(
@@ -76,7 +74,9 @@ class Agent:
         breaker: Breaker | None = None,
         hooks: Hooks | None = None,
         originals: Originals | None = None,
+        prices: Prices | None = None,
         prefix: Prefix | None = None,
+        contradicted: Window | None = None,
     ) -> None:
         self._context = context
         self._model = model
@@ -87,10 +87,11 @@ class Agent:
         self._turn = turn
         self._run = run
         self._run_open = run_open
-        self._check = check
         self._recovered = recovered
         self._halt = Halt()
-        self._asking = Asking(model, halt=self._halt, emit=emit, on_text=on_text)
+        self._prices = prices or Prices()
+        self._asking = Asking(model, self._prices, halt=self._halt, emit=emit, on_text=on_text)
+        self._calling = Calling(context, toolbox, halt=self._halt, check=check)
         self._prefix = prefix or Prefix()
         self._spent = Spent()
         self._headroom = Headroom(
@@ -104,6 +105,7 @@ class Agent:
             breaker=breaker or Breaker(),
             hooks=hooks or Hooks(),
             originals=originals,
+            contradicted=contradicted,
         )
 
     def stop(self) -> None:
@@ -121,7 +123,7 @@ class Agent:
             await self._toolbox.close()
 
     async def _work(self) -> RunEnd:
-        end, reason = None, ""
+        end, reason, usage = None, "", None
         await self._repair()
         while end is None:
             try:
@@ -131,10 +133,10 @@ class Agent:
             except Halted:
                 end = RunEnd.STOPPED
             except ModelError as error:
-                end, reason = RunEnd.FAILED, str(error)
+                end, reason, usage = RunEnd.FAILED, str(error), error.usage
         if self._run_open:
             self._run_open = False
-            await self._emit([RunEnded(self._run, end, reason)])
+            await self._emit([RunEnded(self._run, end, reason, usage, self._prices.cost(usage))])
         return end
 
     async def _repair(self) -> None:
@@ -144,7 +146,8 @@ class Agent:
         plan, reasons = repair(requested, INTERRUPTED)
         events: list[Event] = []
         if not plan.is_empty:
-            events.append(Repaired(self._context.apply(plan), reasons))
+            revision = self._context.apply(plan, EventKind.REPAIRED)
+            events.append(Repaired(revision, reasons))
         if self._recovered:
             events.append(Recovered(self._turn, len(reasons)))
             if reasons:
@@ -184,7 +187,7 @@ class Agent:
         tokens = self._headroom.pressure(directives.profile).tokens
         window = error.window or int(tokens * REFUSED_SHARE)
         fits = await self._headroom.refused(
-            Window(window, WindowSource.CONTRADICTED), directives, self._turn
+            Window(window, WindowSource.CONTRADICTED, self._model.name), directives, self._turn
         )
         if not fits:
             return RunEnd.BLOCKED
@@ -223,11 +226,14 @@ class Agent:
 
     async def _take_turn(self, profile: Profile) -> None:
         request = self._request()
-        request.reply, message = await self._asking.reply(request.list, self._toolbox.schemas)
+        request.reply, message = await self._asking.reply(
+            request.list, self._toolbox.schemas, self._spent
+        )
         self._turn += 1
         message = self._context.append(replace(message, turn=self._turn))
         self._spent.turns += 1
         self._spent.tool_calls += len(message.calls)
+        self._spent.bill(self._prices.cost(request.reply.usage))
         if request.reply.usage:
             sent = request.list.sizes + self._toolbox.sizes
             self._counter.learn(request.reply.usage.prompt, sent)
@@ -236,7 +242,7 @@ class Agent:
             await self._emit([added, self._turn_ended(request, profile)])
             return
         await self._emit([added, *(ToolStarted(call, self._turn) for call in message.calls)])
-        results = await self._run_tools(message.calls)
+        results = await self._calling.run(message.calls, self._turn)
         await self._emit([*results, self._turn_ended(request, profile)])
         if self._halt.is_thrown:
             raise Halted
@@ -244,34 +250,15 @@ class Agent:
     def _request(self) -> Request:
         sent = self._context.snapshot()
         schemas = self._toolbox.schemas
-        stable, reason = self._prefix.advance(sent, schemas, self._toolbox.sizes)
+        stable, reason = self._prefix.advance(
+            sent,
+            schemas,
+            self._toolbox.sizes,
+            model=self._model.name,
+            causes=self._context.take_causes(),
+        )
         estimate = self._counter.count(sent.sizes + self._toolbox.sizes)
-        return Request(sent, estimate, stable, reason)
-
-    async def _run_tools(self, calls: Sequence[ToolCall]) -> list[Event]:
-        events: list[Event] = []
-        for call in calls:
-            outcome = await self._run_tool(call)
-            message = self._context.append(replace(result(outcome), turn=self._turn))
-            captured = outcome.captured if outcome.cut else None
-            events += [
-                ToolEnded(call, self._turn, outcome.status, outcome.seconds),
-                MessageAdded(message, self._turn, captured=captured),
-            ]
-            if outcome.checkpoint:
-                events.append(CheckpointSet(message.number, self._turn))
-        return events
-
-    async def _run_tool(self, call: ToolCall) -> Outcome:
-        if self._halt.is_thrown:
-            return unfinished(call, NOT_STARTED, 0.0)
-        if self._check:
-            await self._check()
-        started = time.monotonic()
-        try:
-            return await self._halt.race(self._toolbox.call(call))
-        except Halted:
-            return unfinished(call, STOPPED, time.monotonic() - started)
+        return Request(sent, estimate, stable, reason, self._prefix.break_number)
 
     def _turn_ended(self, request: Request, profile: Profile) -> TurnEnded:
         context, reply = self._context, request.reply
@@ -291,4 +278,9 @@ class Agent:
             break_reason=request.break_reason,
             seconds=reply.seconds if reply else 0.0,
             model=(reply.model or self._model.name) if reply else self._model.name,
+            requested_model=self._model.name,
+            schemas=self._prefix.schemas,
+            break_number=request.break_number,
+            prices=self._prices,
+            cost=self._prices.cost(reply.usage) if reply else None,
         )

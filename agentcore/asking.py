@@ -12,7 +12,8 @@ from agentcore.headroom import Emit
 from agentcore.llm.base import ChatModel, OnText, Reply, ToolSchema
 from agentcore.messages import Message
 from agentcore.snapshot import Snapshot
-from agentcore.turn import accepted
+from agentcore.turn import Spent, accepted
+from agentcore.usage import Prices
 
 TRIES = 3
 BACKOFF_SECONDS = 1.0
@@ -21,14 +22,20 @@ BACKOFF_SECONDS = 1.0
 class Asking:
     """Three tries with growing waits and jitter; Retry-After is obeyed."""
 
-    def __init__(self, model: ChatModel, *, halt: Halt, emit: Emit, on_text: OnText | None) -> None:
+    def __init__(
+        self, model: ChatModel, prices: Prices, *, halt: Halt, emit: Emit, on_text: OnText | None
+    ) -> None:
         self._model = model
+        self._prices = prices
         self._halt = halt
         self._emit = emit
         self._on_text = on_text
 
-    async def reply(self, sent: Snapshot, schemas: tuple[ToolSchema, ...]) -> tuple[Reply, Message]:
-        """The reply and its message. Raises ModelError when it is final, or after the last try."""
+    async def reply(
+        self, sent: Snapshot, schemas: tuple[ToolSchema, ...], spent: Spent
+    ) -> tuple[Reply, Message]:
+        """The reply and its message; what a broken one cost is told and spent. Raises ModelError
+        when it is final, or after the last try."""
         attempt = 1
         while True:
             try:
@@ -40,6 +47,7 @@ class Asking:
                 if not error.retryable or attempt == TRIES:
                     raise
                 wait = error.retry_after or BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1)
-                await self._emit([RequestRetried(attempt, wait, str(error))])
+                cost = spent.bill(self._prices.cost(error.usage))
+                await self._emit([RequestRetried(attempt, wait, str(error), error.usage, cost)])
             await self._halt.race(asyncio.sleep(wait))
             attempt += 1

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentcore.breakdown import NOTHING, Sizes
 from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
 from agentcore.errors import StalePlan
+from agentcore.kinds import EventKind
 from agentcore.ledger.extract import with_facts
 from agentcore.messages import Message, MessageLike, as_message
 from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
@@ -21,6 +22,7 @@ class Context:
         self._places = list(start.places)
         self._sizes = start.sizes
         self._state = start.state
+        self._causes: dict[int, EventKind] = {}
 
     @property
     def state(self) -> State:
@@ -52,7 +54,9 @@ class Context:
     def snapshot(self) -> Snapshot:
         return Snapshot(tuple(self._messages), tuple(self._places), self._sizes, self._state)
 
-    def apply(self, plan: CompactionPlan) -> Revision:
+    def apply(
+        self, plan: CompactionPlan, cause: EventKind = EventKind.COMPACTION_ENDED
+    ) -> Revision:
         """Compare and swap: what was appended since the plan follows its result unchanged.
 
         Raises StalePlan when the list was revised meanwhile.
@@ -64,4 +68,10 @@ class Context:
         after, revision = apply_plan(plan, self.snapshot())
         self._messages, self._places = list(after.messages), list(after.places)
         self._sizes, self._state = after.sizes, after.state
+        self._causes |= dict.fromkeys(revision.touched, cause)
         return revision
+
+    def take_causes(self) -> dict[int, EventKind]:
+        """The messages that came or went by a change since this was asked last, and its kind."""
+        causes, self._causes = self._causes, {}
+        return causes

@@ -50,4 +50,4 @@ def edit(
         plan = plan_of(snapshot, instruction, pins)
     except PlanError as error:
         return InstructionRefused(instruction.id, str(error))
-    return Edited(kind, snapshot, plan, context.apply(plan), context.sizes, instruction.id)
+    return Edited(kind, snapshot, plan, context.apply(plan, kind), context.sizes, instruction.id)

@@ -7,9 +7,9 @@ they are. Sizes are bytes unless a name says otherwise.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any, ClassVar, TypeAlias
 
-from agentcore.breakdown import Breakdown, Sizes
 from agentcore.changes import Edited, InstructionRefused, Repaired, SystemRebuilt
 from agentcore.compaction.events import (
     ApprovalWanted,
@@ -24,8 +24,8 @@ from agentcore.compaction.events import (
 from agentcore.compaction.plan import Revision
 from agentcore.kinds import BreakReason, EventKind, RunEnd, shown
 from agentcore.messages import Message, ToolCall, ToolStatus
-from agentcore.pressure import Pressure, TokenSource, Usage
-from agentcore.snapshot import State
+from agentcore.requests import LimitReached, RequestRetried, TurnEnded, usd
+from agentcore.usage import Usage
 
 __all__ = [
     "ApprovalWanted",
@@ -70,14 +70,24 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
+    """`usage` and `cost` are of the last request, where it failed and was billed all the same."""
+
     kind: ClassVar[EventKind] = EventKind.RUN_ENDED
     run: int
     end: RunEnd
     reason: str = ""
+    usage: Usage | None = None
+    cost: Decimal | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"run": self.run, "end": self.end, "reason": shown(self.reason, 500)}
+        return {
+            "run": self.run,
+            "end": self.end,
+            "reason": shown(self.reason, 500),
+            "usage": asdict(self.usage) if self.usage else None,
+            "cost": usd(self.cost),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,71 +166,6 @@ class CheckpointSet:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded:
-    """`sizes` and `pressure` are of the list at the end of the turn, schemas included in the
-    breakdown; `usage` is what the provider said of this turn's request, `estimate` what the
-    counter said of it; `stable_prefix` bytes of that request equal the one before."""
-
-    kind: ClassVar[EventKind] = EventKind.TURN_ENDED
-    turn: int
-    run: int
-    requested: State
-    ended: State
-    sizes: Sizes
-    breakdown: Breakdown
-    pressure: Pressure
-    usage: Usage | None
-    estimate: int
-    ratio: float
-    request_bytes: int
-    stable_prefix: int
-    break_reason: BreakReason | None
-    seconds: float
-    model: str = ""
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        pressure = self.pressure
-        return {
-            "turn": self.turn,
-            "run": self.run,
-            "requested": str(self.requested),
-            "ended": str(self.ended),
-            "breakdown": plain(self.breakdown),
-            "bytes": self.sizes.bytes,
-            "chars": self.sizes.chars,
-            "tokens": pressure.tokens,
-            "tokens_are": TokenSource.ESTIMATE,
-            "used": pressure.used,
-            "limit": pressure.limit,
-            "unit": pressure.unit,
-            "pressure": round(pressure.fraction, 4),
-            "window": {"tokens": pressure.window.tokens, "from": pressure.window.source},
-            "usage": asdict(self.usage) if self.usage else None,
-            "request_bytes": self.request_bytes,
-            "stable_prefix": self.stable_prefix,
-            "break": self.break_reason,
-            "seconds": round(self.seconds, 3),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class RequestRetried:
-    kind: ClassVar[EventKind] = EventKind.REQUEST_RETRIED
-    attempt: int
-    wait: float
-    reason: str
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {
-            "attempt": self.attempt,
-            "wait": round(self.wait, 1),
-            "reason": shown(self.reason, 500),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryInjected:
     """What a run was given of earlier sessions: each entry's id and score. `revision`: the change
     of the list, where the system message stood there with another block."""
@@ -235,17 +180,6 @@ class MemoryInjected:
         entries = [{"id": id, "score": round(score, 2)} for id, score in self.entries]
         revision = self.revision.number if self.revision else None
         return {"run": self.run, "revision": revision, "entries": entries}
-
-
-@dataclass(frozen=True, slots=True)
-class LimitReached:
-    kind: ClassVar[EventKind] = EventKind.LIMIT_REACHED
-    ceiling: str
-    value: int
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {"ceiling": self.ceiling, "value": self.value}
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class Headroom:
         breaker: Breaker,
         hooks: Hooks,
         originals: Originals | None,
+        contradicted: Window | None,
     ) -> None:
         self._context = context
         self._toolbox = toolbox
@@ -67,11 +68,11 @@ class Headroom:
         self._hooks = hooks
         self._originals = originals
         self._rest = Rest()
-        self._contradicted: Window | None = None
+        self._contradicted = contradicted
 
     def pressure(self, profile: Profile, snapshot: Snapshot | None = None) -> Pressure:
         """Of the next request, were it sent now; of another list where one is given."""
-        window = self._contradicted or profile.window_for(self._model.name)
+        window = profile.window_for(self._model.name).corrected(self._contradicted)
         return self._counter.pressure(
             snapshot.sizes if snapshot else self._context.sizes,
             self._toolbox.sizes,

@@ -69,6 +69,20 @@ class BreakReason(StrEnum):
     MODEL = "model"
 
 
+# What a change of the list is called where it broke the prefix; the others leave it whole.
+BREAKS = {
+    EventKind.COMPACTION_ENDED: BreakReason.COMPACTION,
+    EventKind.UNDONE: BreakReason.COMPACTION,
+    EventKind.TOPIC_STARTED: BreakReason.COMPACTION,
+    EventKind.RESTORED: BreakReason.PIN,
+    EventKind.EXCLUDED: BreakReason.EDIT,
+    EventKind.REPAIRED: BreakReason.EDIT,
+    EventKind.ERASED: BreakReason.EDIT,
+    EventKind.SYSTEM_REBUILT: BreakReason.PROMPT,
+    EventKind.MEMORY_INJECTED: BreakReason.MEMORY,
+}
+
+
 def shown(text: str, chars: int = PREVIEW_CHARS) -> str:
     """The beginning of a text from outside, fit for any JSON column: NUL is shown as a picture of
     itself, half a character as a replacement."""

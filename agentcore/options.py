@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
 from agentcore.errors import ProfileError
 
 PERSONA_CHARS = 20_000
+_AMOUNT = re.compile(r"\d{1,6}(\.\d{1,8})?", re.ASCII)
 
 
 class Automatic(StrEnum):
@@ -113,14 +116,22 @@ class SummaryOptions:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """What ends a run as `limit`; 0 means none."""
+    """What ends a run as `limit`; 0 means none. `cost` is USD as decimal text, for its turns and
+    retries; None: none. What has no price does not count."""
 
     turns: int = 100
     tool_calls: int = 300
     minutes: int = 60
+    cost: str | None = None
 
     def __post_init__(self) -> None:
-        counts(self, "ceilings")
+        for name in ("turns", "tool_calls", "minutes"):
+            whole(getattr(self, name), f"ceilings.{name}")
+        if self.cost is not None and not _is_amount(self.cost):
+            raise ProfileError(
+                f"cost is an amount of USD as text, such as 2.50, not {self.cost!r:.40}",
+                "ceilings.cost",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +191,10 @@ def member(members: type[StrEnum], value: Any, name: str) -> StrEnum:
 
 def _is_text(value: Any, most: int) -> bool:
     return isinstance(value, str) and len(value) <= most
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, str) and bool(_AMOUNT.fullmatch(value)) and Decimal(value) > 0
 
 
 def _are_file_names(names: Any) -> bool:

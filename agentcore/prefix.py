@@ -2,52 +2,89 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os.path import commonprefix
 from typing import Any
 
-from agentcore.breakdown import NOTHING, Sizes, byte_length
-from agentcore.events import BreakReason
+from agentcore.breakdown import Sizes, byte_length
+from agentcore.kinds import BREAKS, BreakReason, EventKind
 from agentcore.messages import Message
 from agentcore.sections import without_memory
 from agentcore.snapshot import Snapshot
+from agentcore.wire import dumps
+
+KEY_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The last request, as it was stored: `schemas` is the key of its tool schemas, `model` whom it
+    was sent to, empty where that is not known; `causes`: the kinds of the changes since, by the
+    numbers of the messages that came or went."""
+
+    list: Snapshot
+    schemas: str = ""
+    model: str = ""
+    causes: Mapping[int, EventKind] = field(default_factory=dict)
 
 
 class Prefix:
-    """Remembers the last request. A list that only grew is not looked at again. `last`, `schemas`
-    and their `sizes`: the request of a worker before this one."""
+    """Remembers the last request. A list that only grew is not looked at again. `schemas` tells the
+    tool schemas of the last request apart; `break_number` is the message that broke its prefix."""
 
-    def __init__(
-        self,
-        last: Snapshot | None = None,
-        schemas: Sequence[Mapping[str, Any]] = (),
-        sizes: Sizes = NOTHING,
-    ) -> None:
-        self._last = last
-        self._schemas = schemas
-        self._bytes = last.sizes.bytes + sizes.bytes if last else 0
+    def __init__(self, sent: Sent | None = None) -> None:
+        self._last = sent.list if sent else None
+        self._model = sent.model if sent else ""
+        self._causes: dict[int, EventKind] = dict(sent.causes) if sent else {}
+        self._offered: Sequence[Mapping[str, Any]] | None = None
+        self.schemas = sent.schemas if sent else ""
+        self.break_number: int | None = None
 
     def advance(
-        self, request: Snapshot, schemas: Sequence[Mapping[str, Any]], sizes: Sizes
+        self,
+        request: Snapshot,
+        schemas: Sequence[Mapping[str, Any]],
+        sizes: Sizes,
+        *,
+        model: str = "",
+        causes: Mapping[int, EventKind] | None = None,
     ) -> tuple[int, BreakReason | None]:
         """Stable bytes of this request, schemas first, and what broke it; 0 for the first one.
-        `sizes` are those of the schemas."""
+        `sizes` are those of the schemas, `causes` as of `Sent`."""
         last, self._last = self._last, request
-        stable, reason = 0, None
-        if last is not None and schemas != self._schemas:
-            reason = BreakReason.SCHEMAS
-        elif last is not None and last.state.revision == request.state.revision:
-            stable = self._bytes
-        elif last is not None:
-            rows = _common_rows(last, request)
-            stable = sizes.bytes + sum(one.sizes.bytes for one in request.messages[:rows])
-            if rows < len(last.messages):
-                old = last.messages[rows]
-                new = request.messages[rows] if rows < len(request.messages) else None
-                stable += _common_bytes(old, new)
-                reason = _reason(old, new)
-        self._schemas, self._bytes = schemas, sizes.bytes + request.sizes.bytes
-        return stable, reason
+        known, self._model = self._model, model
+        key, self.schemas = self.schemas, self._key(schemas)
+        all_causes, self._causes = {**self._causes, **(causes or {})}, {}
+        self.break_number = None
+        if last is None:
+            return 0, None
+        if known and known != model:
+            return 0, BreakReason.MODEL
+        if key != self.schemas:
+            return 0, BreakReason.SCHEMAS
+        if last.state.revision == request.state.revision:
+            return sizes.bytes + last.sizes.bytes, None
+        rows = _common_rows(last, request)
+        stable = sizes.bytes + sum(one.sizes.bytes for one in request.messages[:rows])
+        if rows == len(last.messages):
+            return stable, None
+        old = last.messages[rows]
+        new = request.messages[rows] if rows < len(request.messages) else None
+        self.break_number = old.number
+        return stable + _common_bytes(old, new), _reason(old, new, all_causes)
+
+    def _key(self, schemas: Sequence[Mapping[str, Any]]) -> str:
+        if schemas is self._offered:
+            return self.schemas
+        self._offered = schemas
+        return key_of(schemas)
+
+
+def key_of(schemas: Sequence[Mapping[str, Any]]) -> str:
+    """Tells tool schemas apart, across workers."""
+    return hashlib.sha256(dumps(list(schemas)).encode()).hexdigest()[:KEY_CHARS]
 
 
 def _common_rows(last: Snapshot, request: Snapshot) -> int:
@@ -63,9 +100,11 @@ def _common_bytes(old: Message, new: Message | None) -> int:
     return byte_length(commonprefix([old.wire, new.wire])) if new else 0
 
 
-def _reason(old: Message, new: Message | None) -> BreakReason:
-    """By the message that broke the prefix: a rebuilt system message, or a change of the list."""
-    if new is None or not (old.is_leading and new.is_leading):
-        return BreakReason.COMPACTION
-    same = without_memory(old.text) == without_memory(new.text)
-    return BreakReason.MEMORY if same else BreakReason.PROMPT
+def _reason(old: Message, new: Message | None, causes: Mapping[int, EventKind]) -> BreakReason:
+    """By the message that broke the prefix: a rebuilt system message, or what took it out or put
+    another in front of it."""
+    if new is not None and old.is_leading and new.is_leading:
+        same = without_memory(old.text) == without_memory(new.text)
+        return BreakReason.MEMORY if same else BreakReason.PROMPT
+    cause = causes.get(old.number) or (causes.get(new.number) if new else None)
+    return BREAKS.get(cause, BreakReason.COMPACTION) if cause else BreakReason.COMPACTION

@@ -61,6 +61,14 @@ class Window:
     def is_known(self) -> bool:
         return self.source is not WindowSource.ASSUMED
 
+    def corrected(self, contradicted: Window | None) -> Window:
+        """What a provider said holds against every other source, but for a profile's own window
+        that is smaller."""
+        if contradicted is None:
+            return self
+        smaller = self.source is WindowSource.PROFILE and self.tokens < contradicted.tokens
+        return self if smaller else contradicted
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

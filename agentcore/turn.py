@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from agentcore.errors import ModelError
 from agentcore.events import BreakReason, LimitReached
@@ -22,16 +23,23 @@ class Request:
     estimate: int = 0
     stable_prefix: int = 0
     break_reason: BreakReason | None = None
+    break_number: int | None = None
     reply: Reply | None = None
 
 
 @dataclass(slots=True)
 class Spent:
-    """What this run has used of its ceilings."""
+    """What this run has used of its ceilings; `cost` is USD of what has a price."""
 
     turns: int = 0
     tool_calls: int = 0
+    cost: Decimal = Decimal(0)
     started: float = field(default_factory=time.monotonic)
+
+    def bill(self, cost: Decimal | None) -> Decimal | None:
+        """The cost itself, taken in where it is known."""
+        self.cost += cost or 0
+        return cost
 
     def ceiling(self, profile: Profile) -> LimitReached | None:
         minutes = int((time.monotonic() - self.started) / 60)
@@ -43,6 +51,8 @@ class Spent:
         ):
             if most and value >= most:
                 return LimitReached(name, most)
+        if ceilings.cost is not None and self.cost >= Decimal(ceilings.cost):
+            return LimitReached("cost", ceilings.cost)
         return None
 
 
@@ -53,7 +63,7 @@ def accepted(reply: Reply, last_number: int) -> Message:
     """
     message = born(reply.message)
     if not message.calls and not message.text.strip():
-        raise ModelError("the model returned an empty reply", retryable=True)
+        raise ModelError("the model returned an empty reply", retryable=True, usage=reply.usage)
     ids = [call.id for call in message.calls]
     if len(set(ids)) == len(ids) and all(ids):
         return message

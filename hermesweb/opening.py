@@ -16,7 +16,7 @@ from agentcore.documents import guidance, joined, project_context
 from agentcore.events import Event, MemoryInjected, MessageAdded, SystemRebuilt
 from agentcore.memory import Hit, hand_over
 from agentcore.messages import Message, Role
-from agentcore.prefix import Prefix
+from agentcore.prefix import Prefix, Sent, key_of
 from agentcore.profile import Profile
 from agentcore.prompt import SystemPrompt, build, mode_of, sections_of
 from agentcore.sections import Part, without_memory
@@ -89,7 +89,7 @@ def request_before(session: AgentSession, now: Snapshot, toolbox: Toolbox) -> Pr
     else:
         last = lives.snapshot_of(session, state)
     same = turn.breakdown.get(Category.TOOL_SCHEMAS, 0) == toolbox.sizes.bytes
-    return Prefix(last, toolbox.schemas if same else (), toolbox.sizes)
+    return Prefix(Sent(last, key_of(toolbox.schemas) if same else ""))
 
 
 def _up_to(now: Snapshot, state: State) -> Snapshot:

@@ -22,7 +22,16 @@ LAYERS = {
         {"messages"},
         {"snapshot", "counting", "pressure", "ledger", "memory"},
         {
-            *("profile", "presets", "changes", "directives", "events", "invariants", "prefix"),
+            *(
+                "profile",
+                "presets",
+                "changes",
+                "directives",
+                "events",
+                "invariants",
+                "prefix",
+                "requests",
+            ),
             *("verify", "lint", "diff"),
             *("compaction.breaker", "compaction.events", "compaction.plan", "compaction.result"),
         },
@@ -30,7 +39,8 @@ LAYERS = {
         {"context", "compaction.pipeline", "compaction.compact"},
         {"documents", "llm", "tools", "prompt", "skills", "transcripts", "halt"},
         {
-            *("agent", "asking", "editing", "headroom", "rest", "simulate", "turn", "writer"),
+            *("agent", "asking", "calling", "editing", "headroom", "rest", "simulate", "turn"),
+            "writer",
         },
         {"", "commands", "__main__"},
     ],

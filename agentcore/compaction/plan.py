@@ -94,6 +94,11 @@ class Revision:
     begun: tuple[tuple[Message, int], ...]
     last_number: int
 
+    @property
+    def touched(self) -> tuple[int, ...]:
+        """The messages that came or went."""
+        return (*self.ended, *(message.number for message, _ in self.begun))
+
 
 def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revision]:
     """The list after the plan. New births get the numbers after the last one born."""

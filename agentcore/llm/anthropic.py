@@ -7,21 +7,14 @@ import re
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agentcore.breakdown import THINKING_PARTS, Category, byte_length, part_category
 from agentcore.errors import ModelError
 from agentcore.llm import failures
 from agentcore.llm.base import OnText, Reply, ToolSchema
-from agentcore.llm.strict import (
-    JOINT,
-    Entry,
-    Part,
-    arguments_of,
-    joined_text,
-    name_of,
-    strict,
-)
+from agentcore.llm.strict import JOINT, Entry, Part, arguments_of, joined_text, name_of, strict
 from agentcore.messages import Message, Role
 from agentcore.pressure import Usage
 from agentcore.wire import dumps
@@ -88,21 +81,12 @@ class AnthropicModel:
     ) -> Reply:
         body = self.render(messages, tools)
         started = time.monotonic()
-        answer: Answer | None = None
-        written: dict[int, str] = {}
-        async with aclosing(self._events(body)) as events:
-            async for event in events:
-                if event.type == "text" and on_text:
-                    await on_text(event.text)
-                elif event.type == "content_block_delta" and event.delta.type == "input_json_delta":
-                    written[event.index] = written.get(event.index, "") + event.delta.partial_json
-                elif event.type == "message_stop":
-                    answer = event.message
-        if answer is None:
-            raise failures.unfinished(self.name)
-        message = _message(answer, written)
-        if message is None:
-            raise failures.said_nothing(self.name, answer.stop_reason)
+        heard = _Heard()
+        try:
+            answer, message = await self._read(body, heard, on_text)
+        except ModelError as error:
+            error.usage = heard.usage
+            raise
         return Reply(
             message,
             _usage(answer.usage),
@@ -111,6 +95,22 @@ class AnthropicModel:
             time.monotonic() - started,
             {"finish": answer.stop_reason},
         )
+
+    async def _read(
+        self, body: Mapping[str, Any], heard: _Heard, on_text: OnText | None
+    ) -> tuple[Answer, dict[str, Any]]:
+        """Raises ModelError for an answer that is not complete or says nothing."""
+        async with aclosing(self._events(body)) as events:
+            async for event in events:
+                if event.type == "text" and on_text:
+                    await on_text(event.text)
+                heard.take(event)
+        if heard.answer is None:
+            raise failures.unfinished(self.name)
+        message = _message(heard.answer, heard.written)
+        if message is None:
+            raise failures.said_nothing(self.name, heard.answer.stop_reason)
+        return heard.answer, message
 
     async def _events(
         self, body: Mapping[str, Any]
@@ -142,6 +142,26 @@ class AnthropicModel:
             status = _STATUS_OF.get(error.type or "", 500)
         headers = error.response.headers
         return failures.refused(self.name, status, text, headers=headers, key=self._api_key)
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What came so far: the usage is told in pieces, long before the answer is complete."""
+
+    answer: Answer | None = None
+    usage: Usage | None = None
+    written: dict[int, str] = field(default_factory=dict)
+
+    def take(self, event: ParsedMessageStreamEvent[None]) -> None:
+        if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
+            written = self.written.get(event.index, "")
+            self.written[event.index] = written + event.delta.partial_json
+        elif event.type == "message_start":
+            self.usage = _usage(event.message.usage)
+        elif event.type == "message_delta" and self.usage:
+            self.usage = replace(self.usage, output=event.usage.output_tokens)
+        elif event.type == "message_stop":
+            self.answer, self.usage = event.message, _usage(event.message.usage)
 
 
 def _system(leading: Sequence[str], notes: Sequence[str]) -> list[dict[str, Any]]:

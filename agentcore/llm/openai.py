@@ -77,24 +77,31 @@ class OpenAIModel:
         body = self.render(messages, tools)
         started = time.monotonic()
         draft = _Draft()
-        async with aclosing(self._chunks(body)) as chunks:
-            async for chunk in chunks:
-                text = draft.add(chunk)
-                if text and on_text:
-                    await on_text(text)
-        message = draft.message()
-        if not draft.finish:
-            raise failures.unfinished(self.name)
-        if not (draft.calls or (message["content"] or "").strip()):
-            raise failures.said_nothing(self.name, draft.finish)
+        try:
+            await self._read(body, draft, on_text)
+        except ModelError as error:
+            error.usage = _usage(draft.usage)
+            raise
         return Reply(
-            message,
+            draft.message(),
             _usage(draft.usage),
             draft.model or self.name,
             byte_length(dumps(body)),
             time.monotonic() - started,
             {"finish": draft.finish},
         )
+
+    async def _read(self, body: Mapping[str, Any], draft: _Draft, on_text: OnText | None) -> None:
+        """Raises ModelError for an answer that is not complete or says nothing."""
+        async with aclosing(self._chunks(body)) as chunks:
+            async for chunk in chunks:
+                text = draft.add(chunk)
+                if text and on_text:
+                    await on_text(text)
+        if not draft.finish:
+            raise failures.unfinished(self.name)
+        if not (draft.calls or (draft.message()["content"] or "").strip()):
+            raise failures.said_nothing(self.name, draft.finish)
 
     async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[ChatCompletionChunk]:
         import openai

@@ -238,3 +238,13 @@ async def test_broken_stream_is_retryable(answer: httpx2.Response | Handler) -> 
 async def test_empty_answer_is_retryable_unless_its_reason_would_hold_again() -> None:
     assert (await failure(stream(start(), *stop()))).retryable
     assert not (await failure(stream(start(), *text(0, " "), *stop("refusal")))).retryable
+
+
+async def test_a_broken_reply_tells_what_was_billed() -> None:
+    begun = [start(cache_read_input_tokens=400), *text(0, "Hel")]
+    told, ended = stop(output_tokens=5)
+    assert (await failure(stream(*begun))).usage == Usage(input=10, output=1, cache_read=400)
+    late = await failure(stream(*begun, told))
+    assert late.usage == Usage(input=10, output=5, cache_read=400)
+    silent = await failure(stream(start(), told, ended))
+    assert silent.usage == Usage(input=10, output=5)

@@ -305,3 +305,16 @@ def test_render_asks_nothing_of_the_network_and_gives_the_same_twice() -> None:
     messages: list[Message] = [born({"role": "system", "content": "s"}), *ASKED]
     asked = model(handler)
     assert asked.render(messages, [READ]) == asked.render(messages, [READ])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        stream(piece(content="Hel"), usage_piece(prompt_tokens=9, completion_tokens=2), done=False),
+        stream(piece("length"), usage_piece(prompt_tokens=9, completion_tokens=2)),
+    ],
+    ids=["broke off", "said nothing"],
+)
+async def test_a_broken_reply_tells_what_was_billed(answer: httpx2.Response) -> None:
+    assert (await failure(answer)).usage == Usage(input=9, output=2)
+    assert (await failure(refusal(429, "slow down"))).usage is None
