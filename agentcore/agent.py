@@ -48,11 +48,10 @@ REFUSED_SHARE = 0.9
 class Agent:
     """One session at work.
 
-    `emit` stores a batch of events as one transaction; `poll` reads what the outside wants, at each
-    border; `check` raises before a tool runs when this worker may no longer work on the session.
-    `turn` and `run` are the last ones so far, `prefix` knows the last request, `contradicted` is
-    the window that a provider named when it refused one. All state is in the context and in what is
-    handed in, so that another worker can go on from what was stored.
+    `emit` stores a batch of events as one transaction; `poll` reads what the outside wants, at
+    each border; `check` raises before a tool runs when this worker no longer holds the session.
+    `turn` and `run` are the last ones so far, `answered` says that the last run was. All state is
+    in the context and in what is handed in: another worker can go on from what was stored.
     """
 
     def __init__(
@@ -67,6 +66,7 @@ class Agent:
         turn: int = 0,
         run: int = 0,
         run_open: bool = False,
+        answered: bool = False,
         summarizer: ChatModel | None = None,
         on_text: OnText | None = None,
         check: Check | None = None,
@@ -87,6 +87,7 @@ class Agent:
         self._turn = turn
         self._run = run
         self._run_open = run_open
+        self._answered = answered
         self._recovered = recovered
         self._halt = Halt()
         self._prices = prices or Prices()
@@ -213,6 +214,7 @@ class Agent:
         else:
             await self._start_run(added)
         self._context.append(message)
+        self._answered = False
 
     async def _start_run(self, *first: Event) -> None:
         await self._emit([RunStarted(self._run + 1), *first])
@@ -221,6 +223,9 @@ class Agent:
         self._spent = Spent()
 
     def _owes_reply(self) -> bool:
+        """A compaction may have taken the answer, so the last row alone does not tell."""
+        if self._answered:
+            return False
         last = self._context.messages[-1] if self._context.messages else None
         return last is not None and last.role in (Role.USER, Role.TOOL)
 
@@ -239,6 +244,7 @@ class Agent:
             self._counter.learn(request.reply.usage.prompt, sent)
         added = MessageAdded(message, self._turn)
         if not message.calls:
+            self._answered = True
             await self._emit([added, self._turn_ended(request, profile)])
             return
         await self._emit([added, *(ToolStarted(call, self._turn) for call in message.calls)])

@@ -21,7 +21,7 @@ from agentcore.events import Event, RunEnd, RunEnded
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
 from agentcore.tools import Toolbox
-from hermesweb import border, endpoints, lease, lives, opening
+from hermesweb import border, endpoints, lease, lives, opening, steering
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.lease import Lease
@@ -127,11 +127,13 @@ class Work:
             turn=session.turns,
             run=session.runs,
             run_open=session.run_open,
+            answered=session.run_end == RunEnd.ANSWERED and not session.run_open,
             summarizer=None if session.model in endpoints.OWN else model,
             on_text=self._announcer.text,
             check=self._check,
             recovered=recovered,
             prefix=await self._database.run(opening.request_before, session, snapshot, tools),
+            breaker=steering.breaker_of(session),
         )
 
     async def _open(self, session: AgentSession, context: Context) -> None:

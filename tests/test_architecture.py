@@ -183,7 +183,8 @@ def test_only_the_runner_catches_everything() -> None:
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
     }
-    assert broad <= {"hermesweb.runner"}
+    # A hook is a stranger's code: whatever it raises is reported, and the run goes on.
+    assert broad <= {"hermesweb.runner", "agentcore.compaction.hooks"}
 
 
 def test_only_live_sends_to_the_channel_layer() -> None:

@@ -20,7 +20,7 @@ from cases.given import (
 from agentcore import compact
 from agentcore.breakdown import SUMMARY_HEADER
 from agentcore.compaction.result import CompactionResult
-from agentcore.compaction.summarizer import TASK
+from agentcore.compaction.summarizer import SHORT
 from agentcore.events import EventKind
 
 
@@ -50,7 +50,7 @@ def test_facts_lost_over_generations(case: dict[str, Any]) -> None:
         last = summaries(result)[0].text.removeprefix(f"{SUMMARY_HEADER}\n")
         messages = [*result.messages, *exchanges(10)]
     assert all(fact in last for fact in ("eu-north-7", "INC-4471", "1847.20"))
-    assert all(word in TASK for word in ("exact values", "exact paths", "constraints of the user"))
+    assert all(word in SHORT for word in ("exact values", "exact paths", "constraints of the user"))
 
 
 async def test_pending_user_message_summarised(case: dict[str, Any]) -> None:

@@ -320,3 +320,10 @@ async def test_the_archive_rebuilds_every_message_that_was_ever_told() -> None:
     assert await stage.run() is RunEnd.ANSWERED
     numbers = [event.message.number for event in stage.events(MessageAdded)]
     assert numbers == sorted(set(numbers))
+
+
+async def test_an_answer_that_a_compaction_took_is_not_asked_for_again() -> None:
+    stage = Stage([])
+    stage.context.append(user("answered long ago"))
+    assert await stage.run(answered=True) is RunEnd.ANSWERED
+    assert stage.told == [] and stage.model.requests == []
