@@ -13,7 +13,7 @@ from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Remov
 from agentcore.context import Context
 from agentcore.directives import InstructionKind
 from agentcore.documents import guidance, joined, project_context
-from agentcore.events import Event, MemoryInjected, MessageAdded, SystemRebuilt
+from agentcore.events import Event, MemoryInjected, MessageAdded, RunEnd, SystemRebuilt
 from agentcore.memory import Hit, hand_over
 from agentcore.messages import Message, Role
 from agentcore.prefix import Prefix, Sent, key_of
@@ -116,7 +116,8 @@ def _query(session: AgentSession, messages: Sequence[Message]) -> str | None:
         return asked.text
     if waiting.filter(kind=InstructionKind.NEW_TOPIC).exists():
         return ""
-    if not messages or messages[-1].role not in (Role.USER, Role.TOOL):
+    answered = session.run_end == RunEnd.ANSWERED and not session.run_open
+    if answered or not messages or messages[-1].role not in (Role.USER, Role.TOOL):
         return None
     return next((one.text for one in reversed(messages) if one.is_instruction), "")
 
