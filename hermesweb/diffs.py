@@ -102,7 +102,7 @@ def between(session: AgentSession, start: State, end: State) -> list[diff.Row]:
     held = Q(to_revision=None) | Q(to_revision__gt=start.revision)
     lives = session.lives.filter(held, from_revision__lte=end.revision).select_related("message")
     found: dict[int, diff.Entry] = {}
-    for life in lives.defer("message__wire").order_by("from_revision"):
+    for life in lives.defer("message__wire", "message__facts").order_by("from_revision"):
         before, after = _holds(life, start), _holds(life, end)
         known = found.get(life.number)
         if before or after or known:
@@ -281,7 +281,7 @@ def _messages(
     rows = [part[1] for parts in kept for part in parts if not isinstance(part, list)]
     rows += [row for run in runs for _, row in run.added]
     numbers = {row.number for row in rows} | {row.replaced_by for row in rows if row.replaced_by}
-    found = session.messages.defer("wire").filter(number__in=numbers)
+    found = session.messages.defer("wire", "facts").filter(number__in=numbers)
     return {message.number: message for message in found}
 
 

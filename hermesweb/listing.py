@@ -185,7 +185,7 @@ def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
         session=OuterRef("session"), number__lt=OuterRef("number"), turn__gt=0
     )
     turn_before = earlier.order_by("-number").values("turn")[:1]
-    return messages.defer("wire").annotate(turn_before=Subquery(turn_before))
+    return messages.defer("wire", "facts").annotate(turn_before=Subquery(turn_before))
 
 
 def _window(

@@ -17,7 +17,7 @@ from agentcore.events import EventKind
 from agentcore.kinds import PREVIEW_CHARS
 from agentcore.messages import Cut, Message, ToolStatus, read
 from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
-from hermesweb import bodies
+from hermesweb import bodies, facts
 from hermesweb.models import INLINE_BYTES, AgentSession, Life, Revision, StoredMessage
 from hermesweb.shown import shown
 
@@ -134,6 +134,7 @@ def message_of(row: StoredMessage) -> Message:
         "status": ToolStatus(row.status) if row.status else None,
         "replaces": row.replaces,
         "stands_for": tuple(range(first, last + 1) for first, last in row.stands_for),
+        "facts": facts.unpacked(row.facts, row.number),
     }
     if row.original_bytes is not None and row.kept_bytes is not None:
         known["cut"] = Cut(row.original_bytes, row.kept_bytes)
@@ -190,6 +191,7 @@ def _row(
         kept_bytes=cut.kept if cut else None,
         replaces=message.replaces,
         stands_for=[[run.start, run.stop - 1] for run in message.stands_for],
+        facts=facts.packed(message.facts, message.number),
         at=birth.at or timezone.now(),
     )
 

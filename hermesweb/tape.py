@@ -13,6 +13,7 @@ from agentcore.breakdown import NOTHING, Sizes, measure_schemas, total
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.compaction.result import CompactionState, Trigger
 from agentcore.events import EventKind
+from agentcore.ledger import with_facts
 from agentcore.pressure import Pressure, TokenCounter, TokenSource
 from agentcore.snapshot import PLACES_A_NUMBER
 from agentcore.transcripts import ChangeKind, RecordedRevision, RecordedTurn, Recording
@@ -76,7 +77,7 @@ class Tape:
         self._alive += len(numbers)
 
     def _birth(self, number: int) -> lives.Birth:
-        message = self._recording.messages[number - 1]
+        message = with_facts(self._recording.messages[number - 1])
         return lives.Birth(
             message,
             number * PLACES_A_NUMBER,
@@ -89,7 +90,7 @@ class Tape:
         revision, kind = recorded.revision, recorded.kind
         births = [
             lives.Birth(
-                message,
+                message if message.number <= self._born else with_facts(message),
                 place,
                 revision.number,
                 self._turn_of.get(message.number, 0),

@@ -9,12 +9,18 @@ from django.conf import settings
 from django.db import models
 
 NAME_CHARS = 200
+COUNTER_CHARS = 40
 
 
 def one_of(members: type[StrEnum], **options: Any) -> Any:
     """A column that holds one member of a closed list."""
     choices = [(member.value, member.value.replace("_", " ")) for member in members]
     return models.CharField(max_length=24, choices=choices, **options)
+
+
+def usd(**options: Any) -> Any:
+    """An amount of money, to a hundred-millionth."""
+    return models.DecimalField(max_digits=14, decimal_places=8, **options)
 
 
 def person(**options: Any) -> Any:

@@ -10,7 +10,7 @@ from agentcore.breakdown import Mark
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.events import EventKind
 from agentcore.messages import Role, ToolStatus
-from hermesweb.models.columns import NAME_CHARS, one_of, person
+from hermesweb.models.columns import COUNTER_CHARS, NAME_CHARS, one_of, person
 from hermesweb.models.sessions import AgentSession
 
 # A body longer than this is stored once, compressed, whoever refers to it.
@@ -35,7 +35,9 @@ class Body(models.Model):
 
 class StoredMessage(models.Model):
     """Never changed but for its flags, never deleted. `wire` is empty where `body` holds it;
-    `captured` is a tool's whole output where the message keeps less; `categories` are bytes."""
+    `captured` is a tool's whole output where the message keeps less; `categories` are bytes;
+    `facts` is JSON text, None where they were not looked for. Of a tool result: `path` or
+    `command` that its call named, `arguments` alike for calls with the same ones."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="messages")
     number = models.PositiveIntegerField()
@@ -46,16 +48,22 @@ class StoredMessage(models.Model):
     bytes = models.PositiveIntegerField()
     chars = models.PositiveIntegerField()
     tokens = models.PositiveIntegerField()
+    exact = models.PositiveIntegerField(null=True)
+    counter = models.CharField(max_length=COUNTER_CHARS, blank=True)
     categories = models.JSONField()
     mark = one_of(Mark, blank=True, default="")
     turn = models.PositiveIntegerField(default=0)
     tool = models.CharField(max_length=NAME_CHARS, blank=True)
+    path = models.CharField(max_length=NAME_CHARS, blank=True)
+    command = models.CharField(max_length=NAME_CHARS, blank=True)
+    arguments = models.CharField(max_length=16, blank=True)
     status = one_of(ToolStatus, blank=True, default="")
     captured = models.ForeignKey(Body, models.PROTECT, null=True, related_name="+")
     original_bytes = models.PositiveBigIntegerField(null=True)
     kept_bytes = models.PositiveBigIntegerField(null=True)
     replaces = models.PositiveIntegerField(null=True)
     stands_for = models.JSONField(default=list)
+    facts = models.TextField(null=True)
     at = models.DateTimeField(default=timezone.now)
 
     pinned = models.BooleanField(default=False)
@@ -70,7 +78,15 @@ class StoredMessage(models.Model):
         indexes = [
             models.Index(
                 fields=["session", "number"], condition=Q(pinned=True), name="message_pins"
-            )
+            ),
+            models.Index(
+                fields=["session", "number"], condition=Q(checkpoint=True), name="message_marks"
+            ),
+            models.Index(
+                fields=["session", "arguments", "number"],
+                condition=~Q(arguments=""),
+                name="message_calls",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from agentcore.events import EventKind, RunEnd
 from agentcore.options import Automatic
 from agentcore.pressure import TokenSource, Unit, WindowSource
 from agentcore.tools import Mode
-from hermesweb.models.columns import NAME_CHARS, one_of, person
+from hermesweb.models.columns import COUNTER_CHARS, NAME_CHARS, one_of, person, usd
 from hermesweb.models.profiles import Profile, ProfileVersion
 
 
@@ -50,19 +50,22 @@ def new_id() -> str:
 class Gauge(models.Model):
     """What a list weighs and what that is measured against, at one moment. `bytes`, `chars` and
     `estimate` are of the messages; `breakdown` has the tool schemas too; `tokens` are those of the
-    whole request."""
+    whole request; `counter` names the tokenizer where they are exact; `window_model` is the model
+    whose provider contradicted the window."""
 
     bytes = models.PositiveBigIntegerField(default=0)
     chars = models.PositiveBigIntegerField(default=0)
     estimate = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(default=0)
     tokens_are = one_of(TokenSource, default=TokenSource.ESTIMATE)
+    counter = models.CharField(max_length=COUNTER_CHARS, blank=True)
     breakdown = models.JSONField(default=dict)
     used = models.PositiveBigIntegerField(default=0)
     limit = models.PositiveBigIntegerField(default=0)
     unit = one_of(Unit, default=Unit.TOKENS)
     window_tokens = models.PositiveBigIntegerField(default=0)
     window_from = one_of(WindowSource, default=WindowSource.ASSUMED)
+    window_model = models.CharField(max_length=NAME_CHARS, blank=True)
     reserve = models.PositiveIntegerField(default=0)
     ratio = models.FloatField(default=1.0)
 
@@ -81,7 +84,9 @@ class Gauge(models.Model):
 class AgentSession(Gauge):
     """One conversation. `profile` is the followed name; without it the session is detached and
     `profile_version` stays. `automatic` is empty where the profile decides. `compactions` counts
-    the applied ones, `compaction_number` those that were given a number."""
+    the applied ones, `compaction_number` those that were given a number. A `hold` of automatic
+    compaction ends by itself where as much as `hold_until` is used, in `unit`; the breaker is that
+    of `summary_model`, the name of the model that summaries are asked of."""
 
     id = models.CharField(primary_key=True, max_length=60, default=new_id)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="sessions")
@@ -102,8 +107,11 @@ class AgentSession(Gauge):
 
     over_budget = models.BooleanField(default=False)
     hold = models.BooleanField(default=False)
+    hold_until = models.PositiveBigIntegerField(default=0)
     thrash = models.BooleanField(default=False)
-    breaker = models.BooleanField(default=False)
+    summary_model = models.CharField(max_length=60, blank=True)
+    breaker_failures = models.PositiveIntegerField(default=0)
+    breaker_until = models.DateTimeField(null=True)
     stop_requested = models.BooleanField(default=False)
     run_open = models.BooleanField(default=False)
     run_end = one_of(RunEnd, blank=True, default="")
@@ -118,6 +126,9 @@ class AgentSession(Gauge):
     compactions = models.PositiveIntegerField(default=0)
     compaction_number = models.PositiveIntegerField(default=0)
     pinned_bytes = models.PositiveBigIntegerField(default=0)
+    spent = models.JSONField(default=dict)
+    cost = usd(default=0)
+    unpriced = models.PositiveIntegerField(default=0)
     # The last message whose facts were looked at for memory.
     distilled_to = models.PositiveIntegerField(default=0)
 
@@ -142,7 +153,8 @@ class AgentSession(Gauge):
 
 class Instruction(models.Model):
     """What a person wants of the list; the lease holder takes it at a border, in order of `id`.
-    `options` are those of a compaction; `number` the message that it became."""
+    `options` are those of a compaction, or the messages and the revision that an act is on;
+    `number` the message that it became; `refusal` why it was not done."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="instructions")
     kind = one_of(InstructionKind)
@@ -153,6 +165,7 @@ class Instruction(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     taken_at = models.DateTimeField(null=True)
     number = models.PositiveIntegerField(null=True)
+    refusal = models.TextField(blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["session", "state", "id"], name="instruction_queue")]

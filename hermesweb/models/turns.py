@@ -6,14 +6,17 @@ from django.utils import timezone
 from agentcore.compaction.result import CompactionState, Failure, Trigger
 from agentcore.events import BreakReason
 from agentcore.pressure import Unit
-from hermesweb.models.columns import NAME_CHARS, one_of, person
+from hermesweb.models.columns import NAME_CHARS, one_of, person, usd
 from hermesweb.models.profiles import ProfileVersion
 from hermesweb.models.sessions import AgentSession, Gauge, Instruction, new_id
 
 
 class StoredTurn(Gauge):
-    """`usage` is what the provider reported of this turn's request, or None; `action` the last
-    stage that ran after the turn, `after` the bytes then."""
+    """`usage` is what the provider reported of this turn's request, or None; `request_estimate` the
+    tokens that were expected of it, `requested_model` whom it was sent to. `cost` is USD by the
+    `prices` then in force, None where one is missing. `schemas` tells tool schemas apart,
+    `break_number` is the message that broke the prefix. `action` is the last stage that ran after
+    the turn, `after` the bytes then."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="stored_turns")
     number = models.PositiveIntegerField()
@@ -24,9 +27,15 @@ class StoredTurn(Gauge):
     ended_revision = models.PositiveIntegerField()
     ended_number = models.PositiveIntegerField()
     usage = models.JSONField(null=True)
+    requested_model = models.CharField(max_length=NAME_CHARS, blank=True)
+    request_estimate = models.PositiveBigIntegerField(default=0)
     request_bytes = models.PositiveBigIntegerField(default=0)
+    schemas = models.CharField(max_length=16, blank=True)
     stable_prefix = models.PositiveBigIntegerField(default=0)
     break_reason = one_of(BreakReason, blank=True, default="")
+    break_number = models.PositiveIntegerField(null=True)
+    prices = models.JSONField(default=dict)
+    cost = usd(null=True)
     action = models.CharField(max_length=40, blank=True)
     after = models.PositiveBigIntegerField(null=True)
     seconds = models.FloatField(default=0)
@@ -43,7 +52,9 @@ class StoredTurn(Gauge):
 
 class Compaction(models.Model):
     """`before`, `after` are bytes of the list, `used_before`, `used_after` are in `unit`. What
-    became of each message is in the lives that `revision` ended and begun."""
+    became of each message is in the lives that `revision` ended and begun. `left_out` counts older
+    messages that had no room in what a summary was made from; `usage` are its tokens, `cost` is in
+    USD and None where it is not known."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="stored_compactions")
     number = models.PositiveIntegerField()
@@ -65,11 +76,12 @@ class Compaction(models.Model):
     stages = models.JSONField(default=list)
     checks = models.JSONField(default=list)
     survival = models.JSONField(default=dict)
+    left_out = models.PositiveIntegerField(default=0)
     failure = one_of(Failure, blank=True, default="")
     detail = models.TextField(blank=True)
     model = models.CharField(max_length=NAME_CHARS, blank=True)
     usage = models.JSONField(null=True)
-    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    cost = usd(null=True)
     seconds = models.FloatField(null=True)
     at = models.DateTimeField(default=timezone.now)
 

@@ -119,5 +119,6 @@ def _offset(request: SignedIn) -> int:
 
 
 def _pin(request: SignedIn, session: AgentSession, number: int) -> str:
-    context = {"session": session, "message": session.messages.defer("wire").get(number=number)}
+    message = session.messages.defer("wire", "facts").get(number=number)
+    context = {"session": session, "message": message}
     return render_to_string("session/_pin_part.html", context, request)
