@@ -24,7 +24,9 @@ PLANS: Mapping[InstructionKind, tuple[EventKind, Plan]] = {
     ),
     InstructionKind.RESTORE: (
         EventKind.RESTORED,
-        lambda snapshot, asked, pins: restore_plan(snapshot, asked.returning),
+        lambda snapshot, asked, pins: restore_plan(
+            snapshot, asked.returning, frozenset(asked.numbers)
+        ),
     ),
     InstructionKind.EXCLUDE: (
         EventKind.EXCLUDED,
@@ -46,6 +48,8 @@ def edit(
     if instruction.revision is not None and instruction.revision != snapshot.state.revision:
         reason = f"the list moved on to revision {snapshot.state.revision}: look at it again"
         return InstructionRefused(instruction.id, reason)
+    if instruction.against:
+        return InstructionRefused(instruction.id, instruction.against)
     try:
         plan = plan_of(snapshot, instruction, pins)
     except PlanError as error:

@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
+from decimal import Decimal
+from typing import Any
 
-from django.utils import timezone
-
-from agentcore.compaction.result import Trigger
-from agentcore.events import CompactionEnded
+from agentcore.compaction.result import CompactionResult, CompactionState, Failure, Trigger
+from agentcore.events import CompactionEnded, CompactionFailed, Event, EventKind
+from agentcore.ledger.survival import as_json
+from agentcore.usage import Usage
+from agentcore.verify import Verification, verify
 from hermesweb import totals
-from hermesweb.models import AgentSession, Compaction, Instruction, InstructionState
+from hermesweb.models import AgentSession, Compaction, InstructionState
+from hermesweb.models.columns import NAME_CHARS
+from hermesweb.prices import prices_of
+from hermesweb.shown import shown
+
+# Lost facts a kind that the row tells one by one; the rest is counted.
+LOST_TOLD = 100
+
+
+def verified(events: Iterable[Event]) -> Verification | None:
+    """The proof of the compaction that is told of, where it changed the list."""
+    for event in events:
+        if isinstance(event, CompactionEnded) and event.result.changed:
+            result = event.result
+            return verify(result.before, result.after, result.plan, event.after)
+    return None
 
 
 def row_of(session: AgentSession, trigger: Trigger, asked: int | None) -> Compaction:
-    """That of the one that was queued by the instruction `asked`, which is taken by this; else a
-    new one with the next number."""
+    """That of the one that was queued by the instruction `asked`, or the one that runs; else a new
+    one with the next number."""
     if asked is not None:
-        Instruction.objects.filter(pk=asked).update(
-            state=InstructionState.TAKEN, taken_at=timezone.now()
-        )
-        queued = Compaction.objects.filter(instruction=asked).first()
-        if queued:
-            return queued
+        there = Compaction.objects.filter(instruction=asked).first()
+    else:
+        running = session.stored_compactions.filter(state=CompactionState.RUNNING)
+        there = running.filter(trigger=trigger, instruction=None).first()
+    if there:
+        return there
     session.compaction_number += 1
     return Compaction(
         session=session, number=session.compaction_number, trigger=trigger, instruction_id=asked
     )
 
 
-def fill(row: Compaction, event: CompactionEnded) -> None:
+def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) -> None:
     result = event.result
     before, after = result.breakdowns
+    row.state = _state(result)
+    row.failure = result.reason or row.failure
     row.turn, row.seconds = event.turn, event.seconds
     row.revision = result.revision.number if result.revision else None
     row.before, row.after = result.before.sizes.bytes, result.after.sizes.bytes
@@ -38,6 +59,44 @@ def fill(row: Compaction, event: CompactionEnded) -> None:
     row.used_before, row.used_after = event.pressure.used, event.after.used
     row.limit, row.unit = event.after.limit, event.after.unit
     row.stages = [asdict(stage) for stage in result.stages]
+    row.left_out = result.left_out
+    _price(row, result)
+    if proof:
+        row.checks = shown([asdict(check) for check in proof.checks])
+        row.survival = {kind: _bounded(told) for kind, told in as_json(proof.survival).items()}
+
+
+def failed(row: Compaction, event: CompactionFailed) -> None:
+    row.state = CompactionState.FAILED
+    row.failure, row.detail = event.failure, shown(event.detail)
+    row.turn, row.used_before = event.turn, event.pressure.used
+    row.limit, row.unit = event.pressure.limit, event.pressure.unit
+
+
+def recover(session: AgentSession) -> None:
+    """What a lost worker left running: a wish that still waits is tried again, the rest is told as
+    broken off."""
+    running = session.stored_compactions.filter(state=CompactionState.RUNNING)
+    running.filter(instruction__state=InstructionState.QUEUED).update(state=CompactionState.QUEUED)
+    running.update(
+        state=CompactionState.FAILED,
+        failure=Failure.CANCELLED,
+        detail="the worker was lost while it ran",
+    )
+
+
+def undone(session: AgentSession) -> None:
+    """The last revision is about to be taken back: the compaction that it made, or that an undo of
+    an undo brings back, changes its state."""
+    causes = dict(session.revisions.order_by("-number").values_list("number", "cause"))
+    number, steps = session.revision, 0
+    while causes.get(number) == EventKind.UNDONE:
+        number, steps = number - 1, steps + 1
+    before, after = CompactionState.APPLIED, CompactionState.UNDONE
+    if steps % 2:
+        before, after = after, before
+    changed = session.stored_compactions.filter(revision=number, state=before).update(state=after)
+    session.compactions += -changed if after is CompactionState.UNDONE else changed
 
 
 def name_turn(session: AgentSession, event: CompactionEnded) -> None:
@@ -46,3 +105,31 @@ def name_turn(session: AgentSession, event: CompactionEnded) -> None:
     session.stored_turns.filter(number=event.turn).update(
         action=stages[-1].stage if stages else "", after=event.result.after.sizes.bytes
     )
+
+
+def _state(result: CompactionResult) -> CompactionState:
+    """A noop is told of by hand only."""
+    if result.changed:
+        return CompactionState.APPLIED
+    by_hand = result.trigger is Trigger.MANUAL
+    return CompactionState.NOOP if by_hand else CompactionState.FAILED
+
+
+def _price(row: Compaction, result: CompactionResult) -> None:
+    """What its summaries took. A summary that failed has no figures, so the cost is unknown."""
+    summaries = result.summaries
+    if summaries:
+        usages = [one.usage for one in summaries if one.usage]
+        row.model = shown(summaries[-1].model)[:NAME_CHARS]
+        if len(usages) == len(summaries):
+            usage = sum(usages, Usage())
+            row.usage = asdict(usage)
+            if not result.failures:
+                row.cost = prices_of(row.session.summary_model).cost(usage)
+    elif not result.failures:
+        row.cost = Decimal(0)
+
+
+def _bounded(told: dict[str, Any]) -> dict[str, Any]:
+    lost = told["lost"]
+    return shown({**told, "lost": lost[:LOST_TOLD], "more": max(0, len(lost) - LOST_TOLD)})

@@ -10,21 +10,23 @@ from typing import Any
 from django.db.models import F
 from django.utils import timezone
 
-from agentcore.breakdown import total
-from agentcore.compaction.plan import Fate, Origin
-from agentcore.compaction.plan import Revision as RevisionValue
-from agentcore.compaction.result import CompactionResult, CompactionState, Trigger
-from agentcore.errors import InstructionChanged, StalePlan
+from agentcore.compaction.breaker import Breaker
+from agentcore.compaction.plan import Fate
+from agentcore.compaction.result import CompactionState, Trigger
+from agentcore.errors import InstructionChanged
 from agentcore.events import (
     CheckpointSet,
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
+    Edited,
     Event,
     EventKind,
+    InstructionRefused,
     MemoryInjected,
     MessageAdded,
     OverBudget,
+    Recovered,
     Repaired,
     RunEnd,
     RunEnded,
@@ -34,7 +36,8 @@ from agentcore.events import (
 )
 from agentcore.messages import Message
 from agentcore.pressure import Pressure
-from hermesweb import attempts, lives, totals
+from agentcore.verify import Verification
+from hermesweb import attempts, changes, lives, steering, totals
 from hermesweb.models import (
     AgentSession,
     Compaction,
@@ -47,6 +50,9 @@ from hermesweb.models import (
 from hermesweb.shown import shown
 
 REPAIR_STAGE = "repair"
+REBUILT = lives.End(Fate.REBUILT, "")
+# Acts that say: what compaction did was not wanted.
+HOLDING = (EventKind.UNDONE, EventKind.RESTORED)
 STATUS_AFTER = {RunEnd.BLOCKED: Status.BLOCKED, RunEnd.FAILED: Status.FAILED}
 
 
@@ -54,15 +60,19 @@ class Batch:
     """`births` wait so that many messages are stored at once. A batch tells of one compaction at
     most: summaries that failed and what was put in their place belong to the same `attempt`."""
 
-    def __init__(self, session: AgentSession, events: Sequence[Event]) -> None:
+    def __init__(
+        self, session: AgentSession, events: Sequence[Event], verified: Verification | None = None
+    ) -> None:
         self.session = session
+        self.verified = verified
         self.births: list[lives.Birth] = []
         self.attempt: Compaction | None = None
         self.asked = next(
             (
                 event.instruction
                 for event in events
-                if isinstance(event, CompactionEnded | CompactionFailed) and event.instruction
+                if isinstance(event, CompactionStarted | CompactionEnded | CompactionFailed)
+                and event.instruction
             ),
             None,
         )
@@ -135,20 +145,24 @@ def _(event: TurnEnded, batch: Batch) -> Mapping[str, Any]:
 
 @_apply.register
 def _(event: Repaired, batch: Batch) -> Mapping[str, Any]:
-    _revise(batch, event.revision, cause=event.kind, end=lives.End(Fate.REPAIRED, REPAIR_STAGE))
+    end = lives.End(Fate.REPAIRED, REPAIR_STAGE)
+    batch.flush()
+    changes.rebuilt(batch.session, event.revision, cause=event.kind, end=end)
     return {}
 
 
 @_apply.register
 def _(event: SystemRebuilt, batch: Batch) -> Mapping[str, Any]:
-    _revise(batch, event.revision, cause=event.kind, end=lives.End(Fate.REBUILT, ""))
+    batch.flush()
+    changes.rebuilt(batch.session, event.revision, cause=event.kind, end=REBUILT)
     return {}
 
 
 @_apply.register
 def _(event: MemoryInjected, batch: Batch) -> Mapping[str, Any]:
     if event.revision:
-        _revise(batch, event.revision, cause=event.kind, end=lives.End(Fate.REBUILT, ""))
+        batch.flush()
+        changes.rebuilt(batch.session, event.revision, cause=event.kind, end=REBUILT)
     used = MemoryEntry.objects.filter(pk__in=[id for id, _ in event.entries])
     used.update(uses=F("uses") + 1)
     return {}
@@ -162,21 +176,43 @@ def _(event: OverBudget, batch: Batch) -> Mapping[str, Any]:
 
 
 @_apply.register
-def _(event: CompactionStarted, batch: Batch) -> Mapping[str, Any]:
-    batch.session.status = Status.COMPACTING
-    queued = Compaction.objects.filter(instruction=event.instruction or 0)
-    queued.update(state=CompactionState.RUNNING)
+def _(event: Edited, batch: Batch) -> Mapping[str, Any]:
+    session = batch.session
+    batch.flush()
+    if event.kind in (EventKind.EXCLUDED, EventKind.TOPIC_STARTED):
+        changes.check_pins(session, event.revision)
+    if event.kind == EventKind.UNDONE:
+        attempts.undone(session)
+    changes.by_plan(session, event.before, event.plan, event.revision, cause=event.kind)
+    if event.kind in HOLDING:
+        steering.hold(session)
+    _take(event.instruction)
+    return {"used": session.used, "limit": session.limit, "unit": session.unit}
+
+
+@_apply.register
+def _(event: InstructionRefused, batch: Batch) -> Mapping[str, Any]:
+    _take(event.instruction, refusal=shown(event.reason))
     return {}
+
+
+@_apply.register
+def _(event: CompactionStarted, batch: Batch) -> Mapping[str, Any]:
+    row = _attempt(batch, event.trigger)
+    row.state = CompactionState.RUNNING
+    row.turn = batch.session.turns
+    row.save()
+    batch.session.status = Status.COMPACTING
+    return {"compaction": row.number}
 
 
 @_apply.register
 def _(event: CompactionFailed, batch: Batch) -> Mapping[str, Any]:
     row = _attempt(batch, event.trigger)
-    row.state = CompactionState.FAILED
-    row.failure, row.detail = event.failure, shown(event.detail)
-    row.turn, row.used_before = event.turn, event.pressure.used
-    row.limit, row.unit = event.pressure.limit, event.pressure.unit
+    attempts.failed(row, event)
     row.save()
+    _take(batch.asked)
+    steering.keep_breaker(batch.session, event.breaker)
     batch.session.status = _working(batch.session)
     return {"compaction": row.number}
 
@@ -185,17 +221,29 @@ def _(event: CompactionFailed, batch: Batch) -> Mapping[str, Any]:
 def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     session, result = batch.session, event.result
     row = _attempt(batch, result.trigger)
-    row.state = CompactionState.APPLIED if result.changed else CompactionState.NOOP
-    row.failure = result.reason or row.failure
-    attempts.fill(row, event)
+    attempts.fill(row, event, batch.verified)
     row.save()
+    _take(batch.asked)
     if result.changed and result.revision:
-        _apply_result(batch, result, result.revision)
+        batch.flush()
+        changes.check_pins(session, result.revision)
+        changes.by_plan(
+            session, result.before, result.plan, result.revision, cause=EventKind.COMPACTION_ENDED
+        )
         session.compactions += 1
         attempts.name_turn(session, event)
+    if result.summaries and not result.failures:
+        steering.keep_breaker(session, Breaker())
+    session.thrash = session.thrash or event.thrash
     _measured(session, event.after)
     session.status = _working(session)
-    return {"compaction": row.number}
+    return {"compaction": row.number, "state": row.state}
+
+
+@_apply.register
+def _(event: Recovered, batch: Batch) -> Mapping[str, Any]:
+    attempts.recover(batch.session)
+    return {}
 
 
 def _working(session: AgentSession) -> Status:
@@ -205,6 +253,7 @@ def _working(session: AgentSession) -> Status:
 def _measured(session: AgentSession, pressure: Pressure) -> None:
     totals.read(session, pressure)
     session.over_budget = session.over_budget and pressure.used > pressure.limit
+    steering.grown(session)
 
 
 def _became(instruction_id: int, message: Message) -> None:
@@ -216,6 +265,12 @@ def _became(instruction_id: int, message: Message) -> None:
             f"instruction {instruction_id} was edited or withdrawn: poll again"
         )
     waiting.update(state=InstructionState.TAKEN, taken_at=timezone.now(), number=message.number)
+
+
+def _take(instruction_id: int | None, *, refusal: str = "") -> None:
+    rows = Instruction.objects.filter(pk=instruction_id or 0, state=InstructionState.QUEUED)
+    state = InstructionState.WITHDRAWN if refusal else InstructionState.TAKEN
+    rows.update(state=state, taken_at=timezone.now(), refusal=refusal)
 
 
 def _turn(event: TurnEnded) -> dict[str, Any]:
@@ -233,58 +288,6 @@ def _turn(event: TurnEnded) -> dict[str, Any]:
         "seconds": event.seconds,
         "model": shown(event.model)[:200],
     }
-
-
-def _revise(batch: Batch, revision: RevisionValue, *, cause: EventKind, end: lives.End) -> None:
-    """A change whose plan the event does not carry: what stands for nothing was added."""
-    births = [
-        lives.Birth(
-            message,
-            place,
-            revision.number,
-            origin=None if message.replaces is not None else Origin.INJECTED,
-            stage=end.stage,
-        )
-        for message, place in revision.begun
-    ]
-    _change(batch, revision, cause, dict.fromkeys(revision.ended, end), births)
-
-
-def _apply_result(batch: Batch, result: CompactionResult, revision: RevisionValue) -> None:
-    ends = {
-        message.number: lives.End(cut.fate, cut.stage)
-        for cut in result.plan.removals
-        for message in result.before.messages[cut.start : cut.stop]
-    }
-    _check_pins(batch.session, ends)
-    births = [
-        lives.Birth(message, place, revision.number, origin=birth.origin, stage=birth.stage)
-        for birth, (message, place) in zip(result.plan.births, revision.begun, strict=True)
-    ]
-    _change(batch, revision, EventKind.COMPACTION_ENDED, ends, births)
-
-
-def _check_pins(session: AgentSession, ends: Mapping[int, lives.End]) -> None:
-    """A pin that was set while the plan was made counts as well."""
-    pinned = session.messages.filter(pinned=True).values_list("number", flat=True)
-    if taken := sorted(ends.keys() & set(pinned)):
-        raise StalePlan(f"messages {taken} were pinned meanwhile: compute the plan again")
-
-
-def _change(
-    batch: Batch,
-    revision: RevisionValue,
-    cause: EventKind,
-    ends: Mapping[int, lives.End],
-    births: list[lives.Birth],
-) -> None:
-    session = batch.session
-    batch.flush()
-    gone = lives.revise(session, revision, cause=cause, ends=ends, births=births)
-    totals.weigh(session, gone, -1)
-    totals.weigh(session, total(birth.message.sizes for birth in births))
-    session.messages_alive += len(births) - len(revision.ended)
-    session.revision, session.last_number = revision.number, revision.last_number
 
 
 def _attempt(batch: Batch, trigger: Trigger) -> Compaction:

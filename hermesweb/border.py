@@ -8,17 +8,23 @@ from typing import Any
 from django.utils import timezone
 
 from agentcore.directives import Directives, InstructionKind
-from agentcore.directives import Instruction as InstructionValue
 from agentcore.events import RunEnd
 from agentcore.options import Automatic
 from agentcore.profile import Profile
-from hermesweb import endpoints, lease, memory
+from hermesweb import endpoints, lease, memory, pins, wishes
 from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion, Status
 from hermesweb.recorder import FenceLost, settle
 
-# The kinds that the loop can take so far.
-TAKEN = (InstructionKind.MESSAGE, InstructionKind.COMPACT)
+# The kinds that the loop takes; an approval is looked up by who waits for it.
+TAKEN = (
+    InstructionKind.MESSAGE,
+    InstructionKind.COMPACT,
+    InstructionKind.UNDO,
+    InstructionKind.RESTORE,
+    InstructionKind.EXCLUDE,
+    InstructionKind.NEW_TOPIC,
+)
 # After these ends the queue goes on by itself; after the others a person decides.
 GOES_ON = (RunEnd.ANSWERED, RunEnd.STOPPED, RunEnd.LIMIT)
 
@@ -31,17 +37,28 @@ def is_due(session: AgentSession) -> bool:
 def read(held: Lease) -> Directives:
     """What the outside wants now. Raises FenceLost."""
     session = _mine(held)
+    profile = _profile(session, held)
+    queued = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
     return Directives(
-        profile=_profile(session, held),
-        pins=_pins(session),
-        instructions=tuple(
-            InstructionValue(row.pk, InstructionKind(row.kind), row.text)
-            for row in session.instructions.filter(
-                state=InstructionState.QUEUED, kind__in=TAKEN
-            ).order_by("id")
-        ),
+        profile=profile,
+        pins=pins.in_force(session),
+        checkpoints=pins.checkpoints(session),
+        instructions=tuple(wishes.wish_of(session, row) for row in queued.order_by("id")),
         stop=session.stop_requested,
+        # A hold that growth ends is told as such; the others end by a person's word.
+        hold=session.thrash or (session.hold and not session.hold_until),
+        hold_until=session.hold_until if session.hold else 0,
+        rests=rests(session),
     )
+
+
+def rests(session: AgentSession) -> bool:
+    """Whether a run that ended without an answer waits for a person to resume it or to say more:
+    until then only what is wished of the list is done."""
+    ended = session.run_end not in ("", RunEnd.ANSWERED) and not session.run_open
+    return ended and not session.instructions.filter(
+        state=InstructionState.QUEUED, kind=InstructionKind.MESSAGE
+    ).exists()
 
 
 def check_fence(held: Lease) -> bool:
@@ -93,7 +110,7 @@ def _profile(session: AgentSession, held: Lease) -> Profile:
     version = session.profile_version
     if session.profile and session.profile.current != version:
         version = session.profile.current
-        settle(held.session_id, held.fence, lambda row: setattr(row, "profile_version", version))
+        settle(held.session_id, held.fence, lambda row: _follow(row, version))
     profile = _value(version.pk)
     changes: dict[str, Any] = {}
     if profile.window is None:
@@ -103,18 +120,13 @@ def _profile(session: AgentSession, held: Lease) -> Profile:
     return profile.replace(**changes) if changes else profile
 
 
+def _follow(row: AgentSession, version: ProfileVersion) -> None:
+    """What compacting came to under the earlier values says nothing of these."""
+    row.profile_version = version
+    row.thrash = False
+
+
 @lru_cache(maxsize=64)
 def _value(version_id: int) -> Profile:
     """A version never changes, so it is checked once a process."""
     return ProfileVersion.objects.get(pk=version_id).value
-
-
-def _pins(session: AgentSession) -> frozenset[int]:
-    pinned = session.messages.filter(pinned=True).values_list("number", "pin_until")
-    return frozenset(number for number, until in pinned if not _is_over(until, session.turns))
-
-
-def _is_over(until: str, turns: int) -> bool:
-    """`turn:N` ends with that turn; the other ends do not come by themselves."""
-    kind, _, value = until.partition(":")
-    return kind == "turn" and value.isdecimal() and turns > int(value)

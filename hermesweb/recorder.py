@@ -15,7 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from agentcore.events import Event, EventKind
-from hermesweb import bodies
+from hermesweb import attempts, bodies
 from hermesweb.batch import Batch
 from hermesweb.models import AgentSession, SessionEvent
 from hermesweb.shown import shown
@@ -31,9 +31,10 @@ class NoSuchSession(Exception):
 
 def record(session_id: str, fence: int, events: Sequence[Event]) -> int:
     """Write a batch; its last `seq`. Raises FenceLost when the fencing number is an old one."""
+    proof = attempts.verified(events)
     with transaction.atomic():
         session = _advance(session_id, len(events), fence)
-        batch = Batch(session, events)
+        batch = Batch(session, events, proof)
         facts = [batch.take(event) for event in events]
         batch.flush()
         _tell(session, [(event.kind, told) for event, told in zip(events, facts, strict=True)])

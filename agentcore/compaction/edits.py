@@ -32,13 +32,20 @@ def undo_plan(snapshot: Snapshot, ended: Sequence[Placed], begun: frozenset[int]
     return _checked(snapshot, rows, _returning(snapshot, ended, "undo"), Fate.DROPPED, "undo")
 
 
-def restore_plan(snapshot: Snapshot, messages: Sequence[Placed]) -> CompactionPlan:
-    """Bring messages back at their old places; placeholders that stand for them go. Hand in whole
-    tool groups: half of one is refused."""
+def restore_plan(
+    snapshot: Snapshot, messages: Sequence[Placed], stand_ins: frozenset[int] = frozenset()
+) -> CompactionPlan:
+    """Bring messages back at their old places; placeholders that stand for them go, `stand_ins`
+    too (numbers of what replaced a placeholder). Hand in whole tool groups: half of one is
+    refused."""
     alive = {message.number for message in snapshot.messages}
     coming = [one for one in messages if one[0].number not in alive]
     numbers = {message.number for message, _ in coming}
-    rows = [row for row, one in enumerate(snapshot.messages) if one.replaces in numbers]
+    rows = [
+        row
+        for row, one in enumerate(snapshot.messages)
+        if one.replaces in numbers or one.number in stand_ins
+    ]
     return _checked(
         snapshot, rows, _returning(snapshot, coming, "restore"), Fate.DROPPED, "restore"
     )

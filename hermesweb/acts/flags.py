@@ -15,7 +15,7 @@ from agentcore.options import Automatic
 from agentcore.pressure import Unit
 from agentcore.profile import BYTES_A_TOKEN
 from agentcore.prompt import MODES
-from hermesweb import lease, memory
+from hermesweb import lease, memory, steering
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.telling import act
@@ -54,6 +54,7 @@ def pin(
             pinned_by=who,
         )
         row.pinned_bytes = _pinned_bytes(row)
+        row.thrash = False
         _check_reachable(row)
         return _pin_facts(row, numbers)
 
@@ -64,6 +65,7 @@ def unpin(who: User | None, session: AgentSession, numbers: Collection[int]) -> 
     def change(row: AgentSession) -> Mapping[str, Any]:
         _chosen(row, numbers).update(pinned=False, pin_reason="", pinned_by=None)
         row.pinned_bytes = _pinned_bytes(row)
+        row.thrash = False
         return _pin_facts(row, numbers)
 
     act(who, session, EventKind.UNPINNED, change)
@@ -106,7 +108,10 @@ def change_profile(who: User | None, session: AgentSession, name: str) -> None:
     def change(row: AgentSession) -> Mapping[str, Any]:
         row.profile, row.profile_version = profile, version
         row.thrash = False
+        unit = row.unit
         _measure_at_rest(row)
+        if row.unit != unit:
+            steering.end_hold(row)
         return {"profile": {"name": profile.name, "version": version.number}}
 
     old = {"profile": str(session.profile_version)}

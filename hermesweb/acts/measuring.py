@@ -25,3 +25,4 @@ def measure(session: AgentSession) -> None:
         counts_schemas=profile.counts_schemas,
     )
     totals.read(session, pressure)
+    session.over_budget = session.over_budget and session.used > session.limit

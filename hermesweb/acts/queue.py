@@ -12,7 +12,7 @@ from agentcore.compaction.result import CompactionState, Failure, Trigger
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind, RunEnd
 from agentcore.kinds import shown
-from hermesweb import lease
+from hermesweb import lease, steering
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.telling import act
 from hermesweb.models import (
@@ -113,6 +113,8 @@ def stop(who: User | None, session: AgentSession) -> None:
             raise Refused(f"nothing runs here: the session is {row.status}", "not_running")
         row.stop_requested = row.status in lease.AT_WORK
         row.status = Status.STOPPING if row.stop_requested else Status.IDLE
+        if row.runs and not row.run_end and not row.run_open:
+            row.run_end = RunEnd.STOPPED
         return {}
 
     act(who, session, EventKind.STOP_REQUESTED, change)
@@ -128,8 +130,10 @@ def resume(who: User | None, session: AgentSession) -> None:
         unfinished = waiting or row.run_open or row.run_end not in ("", RunEnd.ANSWERED)
         if not held and not unfinished:
             raise Refused("there is nothing to resume: the last run was answered", "answered")
-        row.hold = row.thrash = False
+        row.thrash = False
+        steering.end_hold(row)
         if unfinished:
+            row.run_end = ""
             _take_work(row, blocked=True)
         return {"run": row.runs if unfinished else None}
 

@@ -172,7 +172,7 @@ def _with_lives(session: AgentSession, numbers: Sequence[int] | None = None) -> 
     """Rows in order of number, with their lives; the texts stay where they are."""
     rows = session.messages.order_by("number")
     if numbers is not None:
-        rows = rows.filter(number__in=numbers).defer("wire")
+        rows = rows.filter(number__in=numbers).defer("wire", "facts")
     return rows.prefetch_related(Prefetch("lives", Life.objects.order_by("from_revision")))
 
 

@@ -160,7 +160,7 @@ def shape(session: AgentSession) -> dict[str, Any]:
         "workspace": session.workspace,
         "mode": session.mode,
         "automatic": session.automatic or version.value.automatic,
-        "breaker": session.breaker,
+        "breaker": {"failures": session.breaker_failures, "open_until": session.breaker_until},
         "run": session.runs,
         "run_end": session.run_end or None,
         "run_reason": session.run_reason or None,

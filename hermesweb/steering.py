@@ -1,0 +1,41 @@
+"""What keeps automatic compaction, or summaries, from being tried: columns of the session."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+from django.utils import timezone
+
+from agentcore.compaction.breaker import Breaker
+from hermesweb.models import AgentSession
+
+
+def hold(session: AgentSession) -> None:
+    """No automatic compaction until the list has grown by what one must gain at least."""
+    gain = session.profile_version.value.min_gain * session.limit
+    session.hold, session.hold_until = True, session.used + max(1, round(gain))
+
+
+def end_hold(session: AgentSession) -> None:
+    session.hold, session.hold_until = False, 0
+
+
+def grown(session: AgentSession) -> None:
+    """A hold with a bound ends where the list has grown up to it."""
+    if session.hold and 0 < session.hold_until <= session.used:
+        end_hold(session)
+
+
+def breaker_of(session: AgentSession) -> Breaker:
+    """As the worker's clock has it."""
+    if session.breaker_until is None:
+        return Breaker(session.breaker_failures)
+    left = (session.breaker_until - timezone.now()).total_seconds()
+    return Breaker(session.breaker_failures, time.monotonic() + left)
+
+
+def keep_breaker(session: AgentSession, breaker: Breaker) -> None:
+    left = breaker.seconds_left(time.monotonic())
+    session.breaker_failures = breaker.failures
+    session.breaker_until = timezone.now() + timedelta(seconds=left) if left else None
