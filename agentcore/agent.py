@@ -50,8 +50,9 @@ class Agent:
 
     `emit` stores a batch of events as one transaction; `poll` reads what the outside wants, at
     each border; `check` raises before a tool runs when this worker no longer holds the session.
-    `turn` and `run` are the last ones so far, `answered` says that the last run was. All state is
-    in the context and in what is handed in: another worker can go on from what was stored.
+    `turn` and `run` are the last ones so far, `answered` says that the last run was, `prefix` knows
+    the last request, `contradicted` is the window that a provider named when it refused one. All
+    state is in the context and in what is handed in: another worker can go on from what was stored.
     """
 
     def __init__(

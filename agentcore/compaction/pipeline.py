@@ -216,6 +216,7 @@ class _Run:
             reason=None if self._stages else self._reason,
             failures=tuple(self._failures),
             summaries=tuple(self._summaries),
+            pressure=self.pressure,
             left_out=self._left_out,
         )
 

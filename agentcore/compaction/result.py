@@ -8,8 +8,11 @@ from typing import Any
 
 from agentcore.breakdown import Breakdown
 from agentcore.compaction.plan import CompactionPlan, Revision
-from agentcore.pressure import Usage
+from agentcore.errors import PlanError
+from agentcore.ledger import Survival
+from agentcore.pressure import Pressure, Usage
 from agentcore.snapshot import Snapshot
+from agentcore.verify import CheckResult, Verification, verify
 
 
 class Trigger(StrEnum):
@@ -81,7 +84,7 @@ class WrittenSummary:
 class CompactionResult:
     """`before` and `after` are the lists; the same object when nothing changed, then `reason` says
     why. `failures` and `summaries` are what became of the requests for one; `left_out` counts
-    older messages that had no room in a summary's input."""
+    older messages that had no room in a summary's input; `pressure` is that of the list after."""
 
     before: Snapshot
     after: Snapshot
@@ -94,6 +97,7 @@ class CompactionResult:
     summaries: tuple[WrittenSummary, ...] = ()
     left_out: int = 0
     original: Snapshot | None = None
+    pressure: Pressure | None = None
 
     @property
     def changed(self) -> bool:
@@ -103,6 +107,23 @@ class CompactionResult:
     def freed(self) -> int:
         """Bytes."""
         return self.before.sizes.bytes - self.after.sizes.bytes
+
+    def verification(self) -> Verification:
+        """The checks and what survived, looked at anew at each call. Raises PlanError where nothing
+        changed: there is nothing to verify."""
+        if not self.changed or self.pressure is None:
+            raise PlanError(f"nothing changed ({self.reason}), so there is nothing to verify")
+        return verify(self.before, self.after, self.plan, self.pressure)
+
+    @property
+    def checks(self) -> tuple[CheckResult, ...]:
+        """The seven, in their order; none where nothing changed."""
+        return self.verification().checks if self.changed else ()
+
+    @property
+    def survival(self) -> Survival | None:
+        """Which facts of the list before the list after still holds; None where nothing changed."""
+        return self.verification().survival if self.changed else None
 
     @property
     def messages(self) -> list[dict[str, Any]]:

@@ -39,6 +39,7 @@ def must_hold(done: CompactionResult, pins: frozenset[int]) -> None:
     assert check(done.plan, done.before, done.after, pins) == []
     again, revision = apply_plan(done.plan, done.before)
     assert again == done.after and revision == done.revision
+    assert done.checks[0].ok and len(done.checks) == 7 and done.survival is not None
     assert done.freed == sum(stage.freed for stage in done.stages) > 0
 
 
