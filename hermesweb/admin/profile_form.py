@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields as fields_of
 from enum import StrEnum
 from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from django import forms
 
@@ -18,7 +18,7 @@ from hermesweb.acts import Invalid
 from hermesweb.acts.profiles import checked_profile
 from hermesweb.models import Profile
 
-STAGE_ROWS = 6
+STAGE_ROWS = 8
 TOP = [one.name for one in fields_of(ProfileValue) if one.name not in (*GROUPS, "stages")]
 HELP = {
     "budget": "In the unit below; empty: the window is the limit.",
@@ -141,10 +141,12 @@ def _field(name: str, kind: Any, default: Any) -> forms.Field:
         return forms.BooleanField(**{**options, "required": False})
     if bare is float:
         return forms.FloatField(**options)
+    if get_origin(kind) is tuple:
+        return Lines(**options)
+    if bare is str and members:
+        return forms.CharField(**options, empty_value=None)
     if bare is str:
-        options["required"] = False
-        options["widget"] = forms.Textarea(attrs={"rows": 3})
-        return (Lines if members else forms.CharField)(**options)
+        return forms.CharField(**{**options, "required": False}, widget=forms.Textarea)
     if isinstance(bare, type) and issubclass(bare, StrEnum):
         return forms.ChoiceField(choices=[(one.value, one.value) for one in bare], **options)
     return forms.IntegerField(**options)
