@@ -11,6 +11,7 @@ from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.memory import EntryKind
 from hermesweb.listing import Choice, Order, View
+from hermesweb.rollup import By
 from hermesweb.templatetags.units import plain, words
 
 MOST_DIGITS = 18
@@ -63,6 +64,15 @@ class DiffChoice(forms.Form):
     note = forms.IntegerField(min_value=1, max_value=10**9, required=False)
     start = forms.IntegerField(min_value=0, max_value=10**9, required=False)
     open = forms.BooleanField(required=False)
+
+
+class RollupChoice(forms.Form):
+    by = forms.ChoiceField(choices=[(one, one) for one in By], required=False)
+
+    @property
+    def chosen(self) -> By:
+        """Only once the form is valid."""
+        return By(self.cleaned_data["by"] or By.TOOL)
 
 
 class MemoryChoice(forms.Form):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import reduce
+from operator import or_
 from typing import Any
 from urllib.parse import urlencode
 
@@ -175,7 +177,10 @@ def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
     if choice.category:
         messages = messages.filter(categories__has_key=choice.category)
     if choice.q:
-        messages = messages.filter(Q(preview__icontains=choice.q) | Q(tool__icontains=choice.q))
+        named = ("preview", "tool", "path", "command")
+        messages = messages.filter(
+            reduce(or_, (Q(**{f"{name}__icontains": choice.q}) for name in named))
+        )
     return messages
 
 

@@ -20,6 +20,7 @@ from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
 from hermesweb import bodies, facts
 from hermesweb.models import INLINE_BYTES, AgentSession, Life, Revision, StoredMessage
 from hermesweb.shown import shown
+from hermesweb.subjects import NONE, Subject, subjects
 
 CHUNK = 500
 
@@ -60,8 +61,13 @@ def store(session: AgentSession, births: Sequence[Birth]) -> None:
     keys = bodies.keep([*(message.wire for message in long), *captures.values()])
     body_of = dict(zip((message.number for message in long), keys, strict=False))
     capture_of = dict(zip(captures, keys[len(long) :], strict=True))
+    about = subjects(session, [birth.message for birth in new])
     rows = StoredMessage.objects.bulk_create(
-        [_row(session, birth, body_of, capture_of) for birth in new], batch_size=CHUNK
+        [
+            _row(session, birth, body_of, capture_of, about=about.get(birth.message.number, NONE))
+            for birth in new
+        ],
+        batch_size=CHUNK,
     )
     ids = {row.number: row.pk for row in rows}
     again = [birth.message.number for birth in births if birth.again]
@@ -166,7 +172,12 @@ def _is_long(message: Message) -> bool:
 
 
 def _row(
-    session: AgentSession, birth: Birth, body_of: Mapping[int, str], capture_of: Mapping[int, str]
+    session: AgentSession,
+    birth: Birth,
+    body_of: Mapping[int, str],
+    capture_of: Mapping[int, str],
+    *,
+    about: Subject,
 ) -> StoredMessage:
     message = birth.message
     sizes, cut = message.sizes, message.cut
@@ -185,6 +196,9 @@ def _row(
         mark=message.mark or "",
         turn=birth.turn,
         tool=shown(message.tool or "")[:200],
+        path=about.path,
+        command=about.command,
+        arguments=about.arguments,
         status=message.status or "",
         captured_id=capture_of.get(message.number),
         original_bytes=cut.original if cut else None,

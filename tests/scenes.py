@@ -91,6 +91,19 @@ def compacted(
     return session.compaction_number
 
 
+def later(session: AgentSession, *messages: Message) -> None:
+    """More messages, in the next turn."""
+    held = a_lease(session)
+    turn = session.turns + 1
+    record(
+        session.pk,
+        held.fence,
+        [*added(*messages, turn=turn), turn_ended(turn, messages, session.revision)],
+    )
+    lease.release(held)
+    session.refresh_from_db()
+
+
 def cut_result(number: int, call_id: str, kept: str, original: int) -> Message:
     return answered(
         number, call_id, kept, tool="run_command", cut=Cut(original=original, kept=len(kept))

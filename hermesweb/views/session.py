@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from itertools import zip_longest
 
 from django.contrib.auth.decorators import login_required
-from django.http import (
-    HttpResponse,
-    HttpResponseBadRequest,
-    JsonResponse,
-)
+from django.http import HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
@@ -25,6 +20,7 @@ from hermesweb.listing import page as page_of
 from hermesweb.models import AgentSession, StoredTurn
 from hermesweb.reading import in_force
 from hermesweb.views.answers import answer, live_context
+from hermesweb.views.downloads import csv_file
 
 
 @require_GET
@@ -75,17 +71,7 @@ def turns_json(request: SignedIn, id: str) -> JsonResponse:
 @login_required
 def turns_csv(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
-    name = f"turns-{session.pk}.csv"
-    response = HttpResponse(
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
-    writer = csv.writer(response)
-    for place, row in enumerate(map(turn_facts, _turns(session))):
-        if place == 0:
-            writer.writerow(row)
-        writer.writerow(map(_cell, row.values()))
-    return response
+    return csv_file(f"turns-{session.pk}.csv", map(turn_facts, _turns(session)))
 
 
 @require_POST
@@ -159,8 +145,3 @@ def _with_change(turns: list[StoredTurn]) -> list[tuple[StoredTurn, int | None, 
 
 def _prompt(turn: StoredTurn) -> int | None:
     return Usage(**turn.usage).prompt if turn.usage else None
-
-
-def _cell(value: object) -> object:
-    """Text that a spreadsheet would take for a formula is marked as text."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
