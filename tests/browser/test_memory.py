@@ -44,10 +44,10 @@ def test_what_one_session_leaves_is_given_to_the_next_and_shown(watched: Any, fo
     first = answered(watched, folder, ASKED)
     second = answered(watched, folder, "Where does the scoreboard keep totals?")
     page.goto(f"{watched.house.url}/memory/")
-    entry = page.locator(".memory__entry", has_text="never rename the scoreboard").first
-    expect(entry.get_by_role("link", name="Find where the scoreboard")).to_have_attribute(
-        "href", f"/sessions/{first}/"
-    )
+    rule = page.locator(".memory__text", has_text="never rename the scoreboard")
+    entry = page.locator(".memory__entry", has=rule)
+    source = entry.get_by_role("link", name=ASKED)
+    expect(source).to_have_attribute("href", f"/sessions/{first}/")
     given = page.locator("section", has_text="What runs were given").locator("li").first
     expect(given.get_by_role("link")).to_have_attribute("href", f"/sessions/{second}/")
     expect(given.locator("tbody tr").first).to_contain_text("scoreboard")
