@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import singledispatch
 from typing import Any
 
@@ -28,6 +27,7 @@ from agentcore.events import (
     OverBudget,
     Recovered,
     Repaired,
+    RequestRetried,
     RunEnd,
     RunEnded,
     RunStarted,
@@ -36,8 +36,9 @@ from agentcore.events import (
 )
 from agentcore.messages import Message
 from agentcore.pressure import Pressure
+from agentcore.usage import Usage
 from agentcore.verify import Verification
-from hermesweb import attempts, changes, lives, steering, totals
+from hermesweb import attempts, changes, lives, spending, steering, totals
 from hermesweb.models import (
     AgentSession,
     Compaction,
@@ -107,6 +108,8 @@ def _(event: RunStarted, batch: Batch) -> Mapping[str, Any]:
 def _(event: RunEnded, batch: Batch) -> Mapping[str, Any]:
     session = batch.session
     session.run_open = session.stop_requested = False
+    if event.usage:
+        spending.bill(session, event.usage, event.cost)
     session.run_end, session.run_reason = event.end, shown(event.reason)
     session.status = STATUS_AFTER.get(event.end, Status.IDLE)
     return {}
@@ -139,7 +142,17 @@ def _(event: TurnEnded, batch: Batch) -> Mapping[str, Any]:
     session.breakdown = totals.plain(event.breakdown)
     session.status = _working(session)
     _measured(session, event.pressure)
-    StoredTurn.objects.create(**_turn(event), session=session, **totals.gauge(session))
+    spending.bill(session, event.usage, event.cost)
+    StoredTurn.objects.create(
+        **spending.turn_columns(event), session=session, **totals.gauge(session)
+    )
+    return {}
+
+
+@_apply.register
+def _(event: RequestRetried, batch: Batch) -> Mapping[str, Any]:
+    if event.usage:
+        spending.bill(batch.session, event.usage, event.cost)
     return {}
 
 
@@ -223,6 +236,8 @@ def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     row = _attempt(batch, result.trigger)
     attempts.fill(row, event, batch.verified)
     row.save()
+    if result.summaries:
+        spending.bill(session, Usage(**row.usage) if row.usage else None, row.cost)
     _take(batch.asked)
     if result.changed and result.revision:
         batch.flush()
@@ -271,23 +286,6 @@ def _take(instruction_id: int | None, *, refusal: str = "") -> None:
     rows = Instruction.objects.filter(pk=instruction_id or 0, state=InstructionState.QUEUED)
     state = InstructionState.WITHDRAWN if refusal else InstructionState.TAKEN
     rows.update(state=state, taken_at=timezone.now(), refusal=refusal)
-
-
-def _turn(event: TurnEnded) -> dict[str, Any]:
-    return {
-        "number": event.turn,
-        "run": event.run,
-        "requested_revision": event.requested.revision,
-        "requested_number": event.requested.last_number,
-        "ended_revision": event.ended.revision,
-        "ended_number": event.ended.last_number,
-        "usage": asdict(event.usage) if event.usage else None,
-        "request_bytes": event.request_bytes,
-        "stable_prefix": event.stable_prefix,
-        "break_reason": event.break_reason or "",
-        "seconds": event.seconds,
-        "model": shown(event.model)[:200],
-    }
 
 
 def _attempt(batch: Batch, trigger: Trigger) -> Compaction:

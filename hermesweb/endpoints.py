@@ -9,10 +9,10 @@ from agentcore.llm.base import ChatModel, Reply
 from agentcore.llm.explorer import ExplorerModel
 from agentcore.llm.replay import ReplayModel
 from agentcore.messages import Role
-from agentcore.pressure import Usage, Window, window_of
+from agentcore.pressure import Usage, Window, WindowSource, window_of
 from agentcore.profile import Profile
 from hermesweb import lives
-from hermesweb.models import AgentSession, EndpointKind, ModelEndpoint
+from hermesweb.models import AgentSession, EndpointKind, ModelEndpoint, SessionKind
 
 EXPLORER, REPLAY = "explorer", "replay"
 # Models without a provider behind them: what they say is no summary.
@@ -42,12 +42,30 @@ def given_window(name: str) -> int | None:
     return endpoint.window if endpoint else None
 
 
-def window_for(name: str, profile: Profile) -> Window:
-    """The profile's window, else what an admin gave the endpoint, else the model table's."""
-    endpoint = ModelEndpoint.objects.filter(name=name).first()
+def window_for(session: AgentSession, profile: Profile) -> Window:
+    """The profile's window, else what an admin gave the endpoint, else the model table's; what a
+    provider said of its model holds against them."""
+    endpoint = ModelEndpoint.objects.filter(name=session.model).first()
     if endpoint is None:
-        return profile.window_for(name)
-    return window_of(endpoint.model, profile.window or endpoint.window, profile.assumed_window)
+        return profile.window_for(session.model).corrected(contradicted(session, session.model))
+    window = window_of(endpoint.model, profile.window or endpoint.window, profile.assumed_window)
+    return window.corrected(contradicted(session, endpoint.model))
+
+
+def contradicted(session: AgentSession, model: str) -> Window | None:
+    """The window that the provider of this very model named when it refused a request."""
+    if session.window_from != WindowSource.CONTRADICTED or session.window_model != model:
+        return None
+    return Window(session.window_tokens, WindowSource.CONTRADICTED, model)
+
+
+def model_name(session: AgentSession) -> str:
+    """What the provider calls the session's model; of a recording, who answered last."""
+    if session.kind != SessionKind.RUN:
+        turn = session.stored_turns.order_by("-number").first()
+        return turn.model if turn else ""
+    endpoint = ModelEndpoint.objects.filter(name=session.model).first()
+    return endpoint.model if endpoint else session.model
 
 
 def chat_model(session: AgentSession) -> ChatModel:

@@ -7,22 +7,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Q
 
-from agentcore.breakdown import Category, total
+from agentcore.breakdown import total
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, Revision
 from agentcore.context import Context
 from agentcore.directives import InstructionKind
 from agentcore.documents import guidance, joined, project_context
-from agentcore.events import Event, MemoryInjected, MessageAdded, RunEnd, SystemRebuilt
+from agentcore.events import (
+    Event,
+    EventKind,
+    MemoryInjected,
+    MessageAdded,
+    RunEnd,
+    SystemRebuilt,
+)
 from agentcore.memory import Hit, hand_over
 from agentcore.messages import Message, Role
-from agentcore.prefix import Prefix, Sent, key_of
+from agentcore.prefix import Prefix, Sent
 from agentcore.profile import Profile
 from agentcore.prompt import SystemPrompt, build, mode_of, sections_of
 from agentcore.sections import Part, without_memory
 from agentcore.skills import skills_in
 from agentcore.snapshot import Snapshot, State
-from agentcore.tools import Toolbox, Workspace
+from agentcore.tools import Workspace
 from hermesweb import access, border, lives, memory
 from hermesweb.models import AgentSession, InstructionState
 
@@ -77,9 +85,9 @@ def begin(opening: Opening, context: Context) -> list[Event]:
     return [SystemRebuilt(revision), *injected]
 
 
-def request_before(session: AgentSession, now: Snapshot, toolbox: Toolbox) -> Prefix:
-    """The session's last request, whichever worker sent it; `now` is the list before this run.
-    Schemas of another size were other schemas."""
+def request_before(session: AgentSession, now: Snapshot) -> Prefix:
+    """The session's last request, whichever worker sent it, and what changed the list since; `now`
+    is the list before this run."""
     turn = session.stored_turns.order_by("-number").first()
     if turn is None:
         return Prefix()
@@ -88,8 +96,18 @@ def request_before(session: AgentSession, now: Snapshot, toolbox: Toolbox) -> Pr
         last = _up_to(now, state)
     else:
         last = lives.snapshot_of(session, state)
-    same = turn.breakdown.get(Category.TOOL_SCHEMAS, 0) == toolbox.sizes.bytes
-    return Prefix(Sent(last, key_of(toolbox.schemas) if same else ""))
+    causes = _causes_since(session, state.revision)
+    return Prefix(Sent(last, turn.schemas, turn.requested_model, causes))
+
+
+def _causes_since(session: AgentSession, revision: int) -> dict[int, EventKind]:
+    """The kind of the change that each message came or went by."""
+    kinds = dict(session.revisions.filter(number__gt=revision).values_list("number", "cause"))
+    if not kinds:
+        return {}
+    moved = session.lives.filter(Q(from_revision__gt=revision) | Q(to_revision__gt=revision))
+    rows = moved.values_list("number", "from_revision", "to_revision").order_by("pk")
+    return {number: EventKind(kinds[max(begun, ended or 0)]) for number, begun, ended in rows}
 
 
 def _up_to(now: Snapshot, state: State) -> Snapshot:
@@ -157,7 +175,7 @@ def _put_first(system: Message, context: Context) -> Revision:
     first = context.messages[0]
     if not first.is_leading:
         birth = Birth(0, system, Origin.INJECTED, "")
-        return context.apply(CompactionPlan(context.state, (), (birth,)))
+        return context.apply(CompactionPlan(context.state, (), (birth,)), EventKind.SYSTEM_REBUILT)
     birth = Birth(0, replace(system, replaces=first.number), None, "")
     removal = Removal(0, 1, Fate.REBUILT, "")
     return context.apply(CompactionPlan(context.state, (removal,), (birth,)))

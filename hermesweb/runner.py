@@ -27,6 +27,7 @@ from hermesweb.endpoints import ModelUnavailable
 from hermesweb.lease import Lease
 from hermesweb.live import Announcer
 from hermesweb.models import AgentSession
+from hermesweb.prices import prices_of
 from hermesweb.recorder import FenceLost, NoSuchSession, record
 from hermesweb.tools import Run, toolbox_of
 from hermesweb.wake import wake
@@ -132,8 +133,10 @@ class Work:
             on_text=self._announcer.text,
             check=self._check,
             recovered=recovered,
-            prefix=await self._database.run(opening.request_before, session, snapshot, tools),
+            prefix=await self._database.run(opening.request_before, session, snapshot),
             breaker=steering.breaker_of(session),
+            prices=await self._database.run(prices_of, session.model),
+            contradicted=endpoints.contradicted(session, model.name),
         )
 
     async def _open(self, session: AgentSession, context: Context) -> None:

@@ -45,7 +45,7 @@ async def in_a_thread(work: Search, session_id: str, query: str, limit: int) -> 
 
 def toolbox_of(session: AgentSession, profile: Profile, run: Run = in_a_thread) -> Toolbox:
     """What the mode of the session offers. `run` calls the search of its archive."""
-    limits = profile.limits_for(endpoints.window_for(session.model, profile))
+    limits = profile.limits_for(endpoints.window_for(session, profile))
     root = Path(session.workspace)
     own = tuple(folder for name in OWN_PROGRAMS if (folder := root / name).is_dir())
     workspace = Workspace(root, limits, closed=settings.DATA_DIR, programs=own)

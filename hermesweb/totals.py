@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from agentcore.breakdown import Breakdown, Sizes
-from agentcore.pressure import Pressure, Unit
+from agentcore.pressure import Pressure, TokenSource, Unit
 from hermesweb.models import AgentSession
 from hermesweb.models.sessions import Gauge
 
 
 def weigh(session: AgentSession, sizes: Sizes, sign: int = 1) -> None:
-    """Add to, or take from, the running totals; used and tokens move by as much."""
+    """Add to, or take from, the running totals; used and tokens move by as much, and are no longer
+    what somebody counted."""
     tokens = round(sizes.tokens * session.ratio)
+    session.tokens_are, session.counter = TokenSource.ESTIMATE, ""
     session.bytes += sign * sizes.bytes
     session.chars += sign * sizes.chars
     session.estimate += sign * sizes.tokens
@@ -28,7 +30,8 @@ def read(gauge: Gauge, pressure: Pressure) -> None:
     gauge.used, gauge.limit, gauge.unit = pressure.used, pressure.limit, pressure.unit
     gauge.tokens, gauge.reserve = pressure.tokens, pressure.reserve
     gauge.window_tokens = pressure.window.tokens
-    gauge.window_from = pressure.window.source
+    gauge.window_from, gauge.window_model = pressure.window.source, pressure.window.model
+    gauge.tokens_are, gauge.counter = TokenSource.ESTIMATE, ""
 
 
 def gauge(session: AgentSession) -> dict[str, Any]:

@@ -52,7 +52,7 @@ LAYERS = {
             *("content", "facts", "pins", "prices", "steering", "wishes"),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
-            *("rollup", "spans", "subjects"),
+            *("rollup", "spans", "spending", "subjects"),
             "wake",
         },
         {"recorder"},

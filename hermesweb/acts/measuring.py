@@ -12,7 +12,7 @@ def measure(session: AgentSession) -> None:
     its mode, against the limit of its profile."""
     profile = session.profile_version.value
     schemas = toolbox_of(session, profile).sizes
-    window = endpoints.window_for(session.model, profile)
+    window = endpoints.window_for(session, profile)
     old = Breakdown({Category.TOOL_SCHEMAS: session.categories[Category.TOOL_SCHEMAS]})
     messages = Sizes(session.bytes, session.chars, session.estimate, session.categories - old)
     session.breakdown = totals.plain(messages.breakdown + schemas.breakdown)

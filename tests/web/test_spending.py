@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from working import asked, calls, says
+
+from agentcore.errors import ContextTooLong, ModelError
+from agentcore.llm.base import Reply
+from agentcore.llm.scripted import ScriptedModel
+from agentcore.usage import Usage
+from hermesweb import acts, endpoints, runner, spending
+from hermesweb.acts.measuring import measure
+from hermesweb.models import AgentSession, ModelEndpoint, StoredTurn
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
+CALL = Usage(input=1_000, output=200, cache_read=10_000)
+COST = Decimal("0.009")
+
+
+@database_sync_to_async
+def priced(**known: Any) -> None:
+    prices = {"input": "3", "output": "15", "cache_read": "0.3", "cache_write": "3.75", **known}
+    ModelEndpoint.objects.create(
+        name="scripted",
+        model="scripted",
+        **{f"{name}_price": price and Decimal(price) for name, price in prices.items()},
+    )
+
+
+def billed(message: dict[str, Any]) -> Reply:
+    return Reply(message, usage=CALL)
+
+
+async def turns_of(session: AgentSession) -> list[StoredTurn]:
+    await session.arefresh_from_db()
+    return [turn async for turn in session.stored_turns.order_by("number")]
+
+
+async def test_each_turn_keeps_its_cost_and_the_prices_then_in_force(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    await priced()
+    script(billed(calls("glob", '{"pattern": "*"}', "c1")), billed(says("done")))
+    _, session = await asked(tmp_path, "go")
+    await runner.run(session.pk)
+    await ModelEndpoint.objects.aupdate(input_price=Decimal(99))
+    first, second = await turns_of(session)
+    assert first.cost == second.cost == COST
+    assert (first.prices["input"], first.prices["source"]) == ("3.000000", "scripted")
+    assert spending.cost(session) == 2 * COST
+    assert spending.spent(session) == CALL + CALL
+
+
+async def test_without_a_price_the_cost_is_unknown_and_not_0(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    await priced(output=None)
+    script(billed(says("done")))
+    _, session = await asked(tmp_path, "go")
+    await runner.run(session.pk)
+    (turn,) = await turns_of(session)
+    assert turn.cost is None and spending.cost(session) is None
+    assert session.unpriced == 1
+
+
+async def test_broken_replies_count_in_the_total_and_in_no_turn(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    await priced()
+    broken = ModelError("broke off", retryable=True, retry_after=0.001, usage=CALL)
+    final = ModelError("no more", usage=CALL)
+    script(broken, billed(calls("glob", '{"pattern": "*"}', "c1")), final)
+    _, session = await asked(tmp_path, "go")
+    await runner.run(session.pk)
+    (turn,) = await turns_of(session)
+    assert (turn.cost, spending.cost(session)) == (COST, 3 * COST)
+    told = [one.data async for one in session.events.filter(kind="request_retried")]
+    assert [one["cost"] for one in told] == ["0.009"]
+    assert [one["usage"]["cache_read"] for one in told] == [10_000]
+
+
+async def test_a_corrected_window_outlives_the_worker_and_ends_with_the_model(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    script(ContextTooLong("too long", window=90_000), says("one"), says("two"))
+    owner, session = await asked(tmp_path, "go", profile="balanced")
+    await runner.run(session.pk)
+    await database_sync_to_async(acts.send)(owner, session, "again")
+    await runner.run(session.pk)
+    windows = [(turn.window_tokens, turn.window_from) for turn in await turns_of(session)]
+    assert windows == [(90_000, "contradicted")] * 2
+    assert session.window_model == "scripted"
+    await database_sync_to_async(measure)(session)
+    assert (session.window_tokens, session.limit) == (90_000, 90_000)
+    session.model = "other"
+    await database_sync_to_async(measure)(session)
+    assert session.window_from == "assumed"
+    assert endpoints.contradicted(session, "other") is None
+
+
+async def test_the_turn_keeps_what_was_expected_of_its_request(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    script(billed(calls("glob", '{"pattern": "*"}', "c1")), billed(says("done")))
+    _, session = await asked(tmp_path, "go")
+    await runner.run(session.pk)
+    first, second = await turns_of(session)
+    assert first.ratio == pytest.approx(CALL.prompt / first.request_estimate)
+    assert second.request_estimate == first.tokens
+    assert first.requested_model == "scripted" and len(first.schemas) == 16
+
+
+async def test_the_first_request_of_another_worker_knows_what_broke_its_prefix(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    script(says("one"), says("two"), says("three"), says("four"))
+    owner, session = await asked(tmp_path, "first")
+    await runner.run(session.pk)
+    await database_sync_to_async(acts.send)(owner, session, "second")
+    await runner.run(session.pk)
+    await AgentSession.objects.filter(pk=session.pk).aupdate(mode="plan")
+    await database_sync_to_async(acts.send)(owner, session, "third")
+    await runner.run(session.pk)
+    (tmp_path / "NANOHERMES.md").write_text("Use tabs.")
+    await database_sync_to_async(acts.send)(owner, session, "fourth")
+    await runner.run(session.pk)
+    turns = await turns_of(session)
+    assert [turn.break_reason for turn in turns] == ["", "", "schemas", "prompt"]
+    assert [turn.break_number for turn in turns[:3]] == [None] * 3
+    assert turns[1].stable_prefix > turns[0].bytes - 100
+    assert turns[2].stable_prefix == 0 and turns[3].stable_prefix > 0
