@@ -9,22 +9,35 @@ from agentcore.breakdown import Category
 from agentcore.events import RunEnd
 from agentcore.options import Automatic
 from hermesweb import acts, lease
-from hermesweb.forecast import PACE_TURNS, pace, turns_to_compaction
+from hermesweb.forecast import (
+    PACE_TURNS,
+    Burst,
+    Growth,
+    Point,
+    burst,
+    growth,
+    pace,
+    turns_to_compaction,
+)
 from hermesweb.gauge import Gauge, Tick, gauge_of, shares
 from hermesweb.models import AgentSession, ProfileVersion, SessionKind, Status
 
-# Further ahead than this a forecast from a few turns says nothing.
-FARTHEST = 50
+# Of what grew, less is not worth a line.
+SHOWN_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`pace` is what a turn added lately, in the limit's unit; `turns_left` None where it cannot
-    be said; `uncounted` are bytes of tool schemas that the profile leaves out of the pressure."""
+    """`pace` is what a turn added lately, in the limit's unit, `growth` the same by category;
+    `turns_left` None where it cannot be said; `uncounted` are bytes of tool schemas that the
+    profile leaves out of the pressure; `turns` the session's."""
 
     gauge: Gauge
     shares: list[tuple[str, int, float]]
     pace: float | None
+    growth: list[Growth]
+    burst: Burst | None
+    turns: int
     turns_left: int | None
     automatic: bool
     pinned: int
@@ -41,9 +54,18 @@ class Reading:
         return reached[-1] if reached else None
 
     @property
-    def growth(self) -> int | None:
+    def grows(self) -> int | None:
         """The pace in whole units, where the list grows."""
         return round(self.pace) if self.pace and self.pace > 0 else None
+
+    @property
+    def due(self) -> int | None:
+        """The turn after which the next compaction is likely."""
+        return self.turns + self.turns_left if self.turns_left else None
+
+    @property
+    def shown_growth(self) -> list[Growth]:
+        return [one for one in self.growth if one.share >= SHOWN_SHARE]
 
     @property
     def left(self) -> int | None:
@@ -63,12 +85,16 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
         floor=_floor(session, sum(parts.values()), uncounted),
         breakdown=parts,
     )
-    used = _used_since_compaction(session)
+    points = _since_compaction(session)
+    used = [point.used for point in points]
     automatic = _is_automatic(session, version)
     return Reading(
         gauge=gauge,
         shares=shares(gauge.segments),
         pace=pace(used),
+        growth=growth(points),
+        burst=burst(points),
+        turns=session.turns,
         turns_left=_turns_left(used, gauge) if automatic else None,
         automatic=automatic,
         pinned=len(pinned),
@@ -104,13 +130,13 @@ def _floor(session: AgentSession, counted: int, uncounted: int) -> int | None:
     return round(session.used * (acts.floor(session) - uncounted) / counted)
 
 
-def _used_since_compaction(session: AgentSession) -> list[int]:
+def _since_compaction(session: AgentSession) -> list[Point]:
     """Oldest first, while the list only grew and the scale was the same."""
     turns = session.stored_turns.filter(
         ended_revision=session.revision, unit=session.unit, limit=session.limit
     )
-    newest = turns.order_by("-number").values_list("used", flat=True)[:PACE_TURNS]
-    return list(newest)[::-1]
+    newest = turns.order_by("-number").values_list("number", "used", "breakdown")[:PACE_TURNS]
+    return [Point(*row) for row in newest][::-1]
 
 
 def _is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
@@ -121,5 +147,4 @@ def _is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
 def _turns_left(used: list[int], gauge: Gauge) -> int | None:
     if not gauge.next_tick:
         return None
-    turns = turns_to_compaction(used, gauge.next_tick.value)
-    return turns if turns is not None and 0 < turns <= FARTHEST else None
+    return turns_to_compaction(used, gauge.next_tick.value) or None

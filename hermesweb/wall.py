@@ -14,7 +14,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from agentcore.compaction.result import CompactionState
 from agentcore.options import Automatic
 from hermesweb.forecast import turns_to_compaction
-from hermesweb.gauge import Gauge, gauge_of, grouped
+from hermesweb.gauge import Gauge, Tick, gauge_of, grouped
 from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
 from hermesweb.spark import Spark, spark
 
@@ -241,22 +241,24 @@ def _row(
             threshold=tick.value if tick else None,
             compacted=[place for place, (number, _) in enumerate(turns) if number - 1 in cuts],
         ),
-        left=_left(session, turns, cuts),
+        left=_left(session, tick, turns, cuts),
         freed=freed,
         last_kind=last.kind if last else "",
         last_at=last.at if last else None,
     )
 
 
-def _left(session: AgentSession, turns: Sequence[tuple[int, int]], cuts: set[int]) -> int | None:
-    profile = session.profile_version.value
-    automatic = session.automatic or profile.automatic
-    if session.hold or automatic == Automatic.OFF or not session.limit:
+def _left(
+    session: AgentSession, tick: Tick | None, turns: Sequence[tuple[int, int]], cuts: set[int]
+) -> int | None:
+    """To the next threshold; 0 when all are passed."""
+    automatic = session.automatic or session.profile_version.value.automatic
+    if session.hold or automatic != Automatic.ON or not session.limit:
         return None
-    first = profile.threshold(profile.stages[0])
+    if tick is None:
+        return 0
     since = max(cuts, default=0)
-    used = [amount for number, amount in turns if number > since]
-    return turns_to_compaction(used, first * session.limit)
+    return turns_to_compaction([used for number, used in turns if number > since], tick.value)
 
 
 def _sorted(made: list[Row], sort: Sort) -> list[Row]:

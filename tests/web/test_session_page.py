@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,6 +91,16 @@ def test_a_forecast_is_made_from_growth_alone(client: Client, ada: User) -> None
     assert "Compaction in about" in words
     StoredTurn.objects.filter(session=session).update(used=session.used)
     assert "Compaction in about" not in words_of(html_of(client, url(session)))
+
+
+def test_the_rail_and_the_verdict_tell_the_same_forecast(client: Client, ada: User) -> None:
+    session = a_talk(ada, 24, text="x" * 700)
+    words = words_of(html_of(client, url(session)))
+    found = re.search(r"Compaction in about (\d+) turns", words)
+    assert found
+    left = int(found[1])
+    assert f"≈ turn {session.turns + left} , in about {left} turns." in words
+    assert "What grows, a turn" in words and "Tool results +" in words
 
 
 def test_nothing_is_forecast_while_automatic_compaction_is_off(client: Client, ada: User) -> None:
