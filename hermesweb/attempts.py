@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 from agentcore.compaction.result import CompactionResult, CompactionState, Failure, Trigger
-from agentcore.events import CompactionEnded, CompactionFailed, Event, EventKind
+from agentcore.events import CompactionEnded, CompactionFailed, Event
 from agentcore.ledger.survival import as_json
 from agentcore.usage import Usage
 from agentcore.verify import Verification, verify
-from hermesweb import totals
+from hermesweb import totals, wishes
 from hermesweb.models import AgentSession, Compaction, InstructionState
 from hermesweb.models.columns import NAME_CHARS
 from hermesweb.prices import prices_of
@@ -88,10 +88,7 @@ def recover(session: AgentSession) -> None:
 def undone(session: AgentSession) -> None:
     """The last revision is about to be taken back: the compaction that it made, or that an undo of
     an undo brings back, changes its state."""
-    causes = dict(session.revisions.order_by("-number").values_list("number", "cause"))
-    number, steps = session.revision, 0
-    while causes.get(number) == EventKind.UNDONE:
-        number, steps = number - 1, steps + 1
+    number, steps = wishes.root(session)
     before, after = CompactionState.APPLIED, CompactionState.UNDONE
     if steps % 2:
         before, after = after, before

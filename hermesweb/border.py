@@ -53,12 +53,12 @@ def read(held: Lease) -> Directives:
 
 
 def rests(session: AgentSession) -> bool:
-    """Whether a run that ended without an answer waits for a person to resume it or to say more:
-    until then only what is wished of the list is done."""
-    ended = session.run_end not in ("", RunEnd.ANSWERED) and not session.run_open
-    return ended and not session.instructions.filter(
-        state=InstructionState.QUEUED, kind=InstructionKind.MESSAGE
-    ).exists()
+    """Whether the last run ended and nobody resumed it or said more: then only what is wished of
+    the list is done."""
+    if session.run_open or not session.run_end:
+        return False
+    said = session.instructions.filter(kind=InstructionKind.MESSAGE)
+    return not said.filter(state=InstructionState.QUEUED).exists()
 
 
 def check_fence(held: Lease) -> bool:

@@ -49,6 +49,24 @@ def why_no_undo(session: AgentSession) -> str:
     return ""
 
 
+def made_by(session: AgentSession) -> int | None:
+    """The revision whose effect the last change is: itself, or what an undo of its undo brought
+    back. None where the last change took one back."""
+    number, steps = root(session)
+    return None if steps % 2 else number
+
+
+def root(session: AgentSession) -> tuple[int, int]:
+    """The last change that is no undo, and how many undos in a row came after it."""
+    causes = session.revisions.order_by("-number").values_list("number", "cause")
+    steps = 0
+    for number, cause in causes.iterator(chunk_size=20):
+        if cause != EventKind.UNDONE:
+            return number, steps
+        steps += 1
+    return 0, steps
+
+
 def groups_of(session: AgentSession, numbers: Collection[int]) -> list[int]:
     """The messages with their whole tool groups, as they were born."""
     whole: set[int] = set()

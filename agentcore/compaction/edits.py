@@ -19,7 +19,7 @@ from agentcore.compaction.plan import (
 )
 from agentcore.errors import PlanError
 from agentcore.invariants import legal
-from agentcore.messages import Message
+from agentcore.messages import Message, Role
 from agentcore.snapshot import Snapshot, fresh_rows, group_at, instruction_rows
 
 # A message with the place that it had in the list.
@@ -46,9 +46,8 @@ def restore_plan(
         for row, one in enumerate(snapshot.messages)
         if one.replaces in numbers or one.number in stand_ins
     ]
-    return _checked(
-        snapshot, rows, _returning(snapshot, coming, "restore"), Fate.DROPPED, "restore"
-    )
+    returning = _returning(snapshot, _together(snapshot, coming, rows), "restore")
+    return _checked(snapshot, rows, returning, Fate.DROPPED, "restore")
 
 
 def exclude_plan(
@@ -115,6 +114,25 @@ def _returning(snapshot: Snapshot, placed: Sequence[Placed], stage: str) -> list
         for message, place in placed
     ]
     return sorted(births, key=lambda birth: (birth.at, birth.place or 0, birth.message.number))
+
+
+def _together(snapshot: Snapshot, placed: Sequence[Placed], leaving: Sequence[int]) -> list[Placed]:
+    """Results keep beside their call: where a note stands between them now, at its place."""
+    gone = set(leaving)
+    order = [
+        (place, message.number)
+        for row, (place, message) in enumerate(zip(snapshot.places, snapshot.messages, strict=True))
+        if row not in gone
+    ]
+    together: list[Placed] = []
+    call: tuple[int, int] | None = None
+    for message, place in sorted(placed, key=lambda one: (one[1], one[0].number)):
+        if message.role is not Role.TOOL:
+            call = (place, message.number) if message.calls else None
+        elif call and bisect_left(order, call) != bisect_left(order, (place, message.number)):
+            place = call[0]
+        together.append((message, place))
+    return together
 
 
 def _checked(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hermesweb.acts.creation import create
 from hermesweb.acts.deletion import delete
+from hermesweb.acts.edits import exclude, new_topic, restore, undo
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.flags import (
     archive,
@@ -36,15 +37,19 @@ __all__ = [
     "create",
     "delete",
     "edit",
+    "exclude",
     "floor",
     "forget",
+    "new_topic",
     "pin",
     "remember",
     "rename",
+    "restore",
     "resume",
     "save_profile",
     "send",
     "stop",
+    "undo",
     "unpin",
     "withdraw",
 ]

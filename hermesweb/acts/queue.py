@@ -23,7 +23,7 @@ from hermesweb.models import (
     SessionKind,
     Status,
 )
-from hermesweb.shown import shown as all_shown
+from hermesweb.shown import storable
 from hermesweb.wake import wake
 
 MOST_BYTES = 1_000_000
@@ -35,8 +35,8 @@ def send(who: User | None, session: AgentSession, text: str) -> Instruction:
     queued = Instruction(session=session, kind=InstructionKind.MESSAGE, text=text, by=who)
 
     def change(row: AgentSession) -> Mapping[str, Any]:
-        _take_work(row)
-        return _enqueue(row, queued)
+        take_work(row)
+        return enqueue(row, queued)
 
     act(who, session, EventKind.INSTRUCTION_QUEUED, change)
     wake(session.pk)
@@ -75,16 +75,16 @@ def withdraw(who: User | None, session: AgentSession, instruction_id: int) -> No
 def compact_now(who: User | None, session: AgentSession, focus: str = "") -> Compaction:
     """Queue a compaction; it is made at the next border. Refused while another one waits."""
     queued = Instruction(
-        session=session, kind=InstructionKind.COMPACT, text=all_shown(focus), by=who
+        session=session, kind=InstructionKind.COMPACT, text=storable(focus), by=who
     )
     made: list[Compaction] = []
 
     def change(row: AgentSession) -> Mapping[str, Any]:
-        _take_work(row)
+        take_work(row)
         unfinished = (CompactionState.QUEUED, CompactionState.RUNNING)
         if waiting := row.stored_compactions.filter(state__in=unfinished).first():
             raise Refused(f"compaction {waiting.number} is {waiting.state} already", "running")
-        facts = _enqueue(row, queued)
+        facts = enqueue(row, queued)
         row.compaction_number += 1
         made.append(
             Compaction.objects.create(
@@ -134,7 +134,7 @@ def resume(who: User | None, session: AgentSession) -> None:
         steering.end_hold(row)
         if unfinished:
             row.run_end = ""
-            _take_work(row, blocked=True)
+            take_work(row, blocked=True)
         return {"run": row.runs if unfinished else None}
 
     act(who, session, EventKind.RESUMED, change)
@@ -142,20 +142,7 @@ def resume(who: User | None, session: AgentSession) -> None:
         wake(session.pk)
 
 
-def _checked(text: str) -> str:
-    if not text.strip():
-        raise Invalid("an instruction cannot be empty: write what is to be done", "text")
-    text = str(all_shown(text))
-    if (size := len(text.encode())) > MOST_BYTES:
-        raise Invalid(
-            f"{size:,} bytes are over the {MOST_BYTES:,} of an instruction: "
-            "put the text into a file of the workspace and name it",
-            "text",
-        )
-    return text
-
-
-def _take_work(row: AgentSession, *, blocked: bool = False) -> None:
+def take_work(row: AgentSession, *, blocked: bool = False) -> None:
     """Queue the session unless a worker holds it."""
     if row.kind != SessionKind.RUN:
         raise Refused(f"a session of kind {row.kind} can only be read", "read_only")
@@ -173,7 +160,7 @@ def _take_work(row: AgentSession, *, blocked: bool = False) -> None:
         row.asked_at = timezone.now()
 
 
-def _enqueue(row: AgentSession, queued: Instruction) -> dict[str, Any]:
+def enqueue(row: AgentSession, queued: Instruction) -> dict[str, Any]:
     queued.save()
     place = row.instructions.filter(state=InstructionState.QUEUED).count()
     return {
@@ -182,6 +169,19 @@ def _enqueue(row: AgentSession, queued: Instruction) -> dict[str, Any]:
         "place": place,
         "text": shown(queued.text),
     }
+
+
+def _checked(text: str) -> str:
+    if not text.strip():
+        raise Invalid("an instruction cannot be empty: write what is to be done", "text")
+    text = str(storable(text))
+    if (size := len(text.encode())) > MOST_BYTES:
+        raise Invalid(
+            f"{size:,} bytes are over the {MOST_BYTES:,} of an instruction: "
+            "put the text into a file of the workspace and name it",
+            "text",
+        )
+    return text
 
 
 def _waiting(

@@ -31,6 +31,15 @@ def compact(request: SignedIn, id: str, body: Wish | None = None) -> Status[dict
     return Status(202, {"number": made.number, **ticket(session, queued)})
 
 
+@router.post("/sessions/{id}/compactions/{int:number}/undo", response={202: Any})
+def undo(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
+    """Takes back what it did, while it is the last change and no request was sent since."""
+    session = session_or_404(request.user, id)
+    if not session.stored_compactions.filter(number=number).exists():
+        raise Http404(f"there is no compaction {number}")
+    return Status(202, ticket(session, acts.undo(request.user, session, number)))
+
+
 @router.get("/sessions/{id}/compactions")
 def many(request: SignedIn, id: str, window: Query[Window]) -> dict[str, Any]:
     session = session_or_404(request.user, id)

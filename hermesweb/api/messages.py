@@ -5,12 +5,13 @@ from typing import Any, Literal
 
 from django.db.models import Prefetch, Q
 from django.http import Http404
-from ninja import Query, Router
+from ninja import Query, Router, Status
 from pydantic import Field
 
 from agentcore.compaction.plan import Fate
 from hermesweb import acts
 from hermesweb.access import session_or_404
+from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window
 from hermesweb.api.states import state_of
 from hermesweb.api.strict import Body
@@ -100,6 +101,26 @@ def unpin(request: SignedIn, id: str, number: int) -> dict[str, Any]:
     session = _holding(request, id, number)
     acts.unpin(request.user, session, [number])
     return _pinned(session, [number], pinned=False)
+
+
+@router.put("/sessions/{id}/messages/excluded", response={202: Any})
+def exclude_many(request: SignedIn, id: str, body: Numbers) -> Status[dict[str, Any]]:
+    session = session_or_404(request.user, id)
+    return Status(202, ticket(session, acts.exclude(request.user, session, set(body.numbers))))
+
+
+@router.put("/sessions/{id}/messages/{int:number}/excluded", response={202: Any})
+def exclude(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
+    """Its group leaves at the next border; a one-line note stands in its place."""
+    session = _holding(request, id, number)
+    return Status(202, ticket(session, acts.exclude(request.user, session, [number])))
+
+
+@router.post("/sessions/{id}/messages/{int:number}/restore", response={202: Any})
+def restore(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
+    """Brings it back with its group, at its old place."""
+    session = _holding(request, id, number)
+    return Status(202, ticket(session, acts.restore(request.user, session, [number])))
 
 
 @router.put("/sessions/{id}/messages/{int:number}/checkpoint")

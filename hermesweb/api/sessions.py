@@ -14,13 +14,14 @@ from pydantic import Field
 
 from hermesweb import acts, wall
 from hermesweb.access import session_or_404, visible
+from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window, page
 from hermesweb.api.strict import Body, staff_only
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion
 from hermesweb.models import Status as SessionStatus
 from hermesweb.reading import in_force, read
-from hermesweb.shown import shown
+from hermesweb.shown import storable
 
 router = Router(tags=["sessions"])
 
@@ -82,7 +83,7 @@ def create(request: SignedIn, body: NewSession) -> Status[dict[str, Any]]:
 @router.get("/sessions")
 def many(request: SignedIn, wanted: Query[Wanted]) -> dict[str, Any]:
     """Short forms, newest first."""
-    sessions = wall.found(visible(request.user), shown(wanted.q))
+    sessions = wall.found(visible(request.user), storable(wanted.q))
     if wanted.status:
         sessions = sessions.filter(status=wanted.status)
     sort = SORTS[wanted.sort]
@@ -127,6 +128,20 @@ def resume(request: SignedIn, id: str) -> dict[str, Any]:
     session = session_or_404(request.user, id)
     acts.resume(request.user, session)
     return shape(session)
+
+
+@router.post("/sessions/{id}/undo", response={202: Any})
+def undo(request: SignedIn, id: str) -> Status[dict[str, Any]]:
+    """Takes back the last change of the list; after an undo that is a redo."""
+    session = session_or_404(request.user, id)
+    return Status(202, ticket(session, acts.undo(request.user, session)))
+
+
+@router.post("/sessions/{id}/new_topic", response={202: Any})
+def new_topic(request: SignedIn, id: str) -> Status[dict[str, Any]]:
+    """Ends the context: all but the system message and the pins leaves, one note stands for it."""
+    session = session_or_404(request.user, id)
+    return Status(202, ticket(session, acts.new_topic(request.user, session)))
 
 
 def short(session: AgentSession, version: ProfileVersion) -> dict[str, Any]:
@@ -206,7 +221,7 @@ def _key(cursor: str, is_time: bool) -> tuple[Any, str]:
     try:
         value, pk = json.loads(urlsafe_b64decode(cursor))
         if is_time:
-            return datetime.fromisoformat(value).astimezone(UTC), shown(str(pk))
-        return shown(str(value)), shown(str(pk))
+            return datetime.fromisoformat(value).astimezone(UTC), storable(str(pk))
+        return storable(str(value)), storable(str(pk))
     except (ValueError, TypeError) as error:
         raise acts.Invalid(f"{cursor!r:.60} is not a cursor given here", "cursor") from error

@@ -1,0 +1,112 @@
+"""What people do to the list itself: each waits in the queue for a border, as a revision."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from agentcore.compaction.edits import exclude_plan, new_topic_plan
+from agentcore.compaction.result import CompactionState
+from agentcore.directives import InstructionKind
+from agentcore.errors import PlanError
+from agentcore.events import EventKind
+from hermesweb import lease, pins, wishes
+from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.queue import enqueue, take_work
+from hermesweb.acts.telling import act
+from hermesweb.lives import snapshot_of
+from hermesweb.models import AgentSession, Instruction
+from hermesweb.wake import wake
+
+
+def undo(who: User | None, session: AgentSession, compaction: int | None = None) -> Instruction:
+    """Take back the last change of the list, or what the compaction of that number did where it
+    is the last one. Refused once a request was sent since."""
+
+    def check(row: AgentSession) -> None:
+        if compaction is not None:
+            _check_is_last(row, compaction)
+        if reason := wishes.why_no_undo(row):
+            raise Refused(reason, "not_undoable")
+
+    return _wish(who, session, InstructionKind.UNDO, check)
+
+
+def exclude(who: User | None, session: AgentSession, numbers: Collection[int]) -> Instruction:
+    """Take messages out with their groups; a one-line note stands in their place. Refused for
+    pins and for what the model has yet to see or answer."""
+
+    def check(row: AgentSession) -> None:
+        known(row, numbers)
+        _try(lambda: exclude_plan(snapshot_of(row), numbers, pins.in_force(row)), row)
+
+    return _wish(who, session, InstructionKind.EXCLUDE, check, sorted(set(numbers)))
+
+
+def restore(who: User | None, session: AgentSession, numbers: Collection[int]) -> Instruction:
+    """Bring messages back with their groups, at their old places."""
+
+    def check(row: AgentSession) -> None:
+        known(row, numbers)
+        alive = row.lives.filter(number__in=numbers, to_revision=None)
+        if len(set(alive.values_list("number", flat=True))) == len(set(numbers)):
+            raise Refused("it is in the list already: there is nothing to bring back", "in_list")
+
+    return _wish(who, session, InstructionKind.RESTORE, check, sorted(set(numbers)))
+
+
+def new_topic(who: User | None, session: AgentSession) -> Instruction:
+    """End the context: all but the system message and the pins leaves, one note stands for it."""
+
+    def check(row: AgentSession) -> None:
+        _try(lambda: new_topic_plan(snapshot_of(row), pins.in_force(row)), row)
+
+    return _wish(who, session, InstructionKind.NEW_TOPIC, check)
+
+
+def known(row: AgentSession, numbers: Collection[int]) -> None:
+    found = set(row.messages.filter(number__in=numbers).values_list("number", flat=True))
+    if not numbers or (missing := sorted(set(numbers) - found)):
+        raise Invalid(f"there are no messages {missing if numbers else 'chosen'}", "numbers")
+
+
+def _wish(
+    who: User | None,
+    session: AgentSession,
+    kind: InstructionKind,
+    check: Any,
+    numbers: Collection[int] = (),
+) -> Instruction:
+    queued = Instruction(session=session, kind=kind, by=who)
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        take_work(row, blocked=True)
+        check(row)
+        queued.options = {"revision": row.revision, "numbers": list(numbers)}
+        return {**enqueue(row, queued), "numbers": list(numbers)[:100]}
+
+    act(who, session, EventKind.INSTRUCTION_QUEUED, change)
+    wake(session.pk)
+    return queued
+
+
+def _try(plan: Any, row: AgentSession) -> None:
+    """What is refused now would be at the border too, unless a worker is about to change it."""
+    if row.holder and row.status in lease.AT_WORK:
+        return
+    try:
+        plan()
+    except PlanError as error:
+        raise Refused(str(error), "protected") from error
+
+
+def _check_is_last(row: AgentSession, number: int) -> None:
+    found = row.stored_compactions.filter(number=number).first()
+    if found is None:
+        raise Invalid(f"there is no compaction {number}", "number")
+    if found.state != CompactionState.APPLIED:
+        raise Refused(f"compaction {number} is {found.state}: nothing to undo", "not_applied")
+    if wishes.made_by(row) != found.revision:
+        raise Refused(f"the list was changed since compaction {number}: {wishes.FORK}", "changed")
