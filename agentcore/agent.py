@@ -35,7 +35,9 @@ from agentcore.messages import Role
 from agentcore.prefix import Prefix
 from agentcore.pressure import TokenCounter, Window, WindowSource
 from agentcore.profile import Profile
+from agentcore.recalling import Recall
 from agentcore.tools.base import Toolbox
+from agentcore.tools.recall import Archive
 from agentcore.turn import Request, Spent
 from agentcore.usage import Prices
 
@@ -75,6 +77,7 @@ class Agent:
         breaker: Breaker | None = None,
         hooks: Hooks | None = None,
         originals: Originals | None = None,
+        archive: Archive | None = None,
         prices: Prices | None = None,
         prefix: Prefix | None = None,
         contradicted: Window | None = None,
@@ -96,6 +99,7 @@ class Agent:
         self._calling = Calling(context, toolbox, halt=self._halt, check=check)
         self._prefix = prefix or Prefix()
         self._spent = Spent()
+        self._recall = Recall(context, archive)
         self._headroom = Headroom(
             context,
             toolbox,
@@ -202,19 +206,23 @@ class Agent:
     async def _take(self, instruction: Instruction, directives: Directives) -> None:
         if instruction.kind is InstructionKind.COMPACT:
             await self._headroom.compact(
-                directives, Trigger.MANUAL, turn=self._turn, instruction=instruction.id
+                directives, Trigger.MANUAL, turn=self._turn, asked=instruction
             )
             return
         if instruction.kind in PLANS:
             await self._emit([edit(self._context, instruction, directives.pins)])
             return
+        if told := self._recall.forget(directives.profile, self._run):
+            await self._emit(told)
+        recalled = await self._recall.block(instruction.text, directives.profile)
         message = self._context.draft({"role": "user", "content": instruction.text})
-        added = MessageAdded(message, 0, instruction.id)
-        if self._run_open:
-            await self._emit([added])
-        else:
-            await self._start_run(added)
-        self._context.append(message)
+        if recalled:
+            message = message.numbered(recalled.number + 1)
+        before = [MessageAdded(recalled, 0)] if recalled else []
+        added = [*before, MessageAdded(message, 0, instruction.id)]
+        await (self._emit(added) if self._run_open else self._start_run(*added))
+        for one in added:
+            self._context.append(one.message)
         self._answered = False
 
     async def _start_run(self, *first: Event) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agentcore.compaction.asked import CompactionOptions, PreparedPlan
 from agentcore.messages import Message
 from agentcore.profile import Profile
 
@@ -24,7 +25,8 @@ class InstructionKind(StrEnum):
 class Instruction:
     """One thing a person wants of the list.
 
-    `text`: the message, or the focus of a compaction. `numbers`: what is to be excluded, or what
+    `text`: the message; `options`: how to compact, `prepared`: the plan to be applied instead of
+    making one. `numbers`: what is to be excluded, or what
     the revision to be undone began; `returning`: messages to come back, with their places;
     `revision`: the one that the wish was made on, None where any will do; `against`: why it cannot
     be done, where that is known already.
@@ -37,6 +39,8 @@ class Instruction:
     returning: tuple[tuple[Message, int], ...] = ()
     revision: int | None = None
     against: str = ""
+    options: CompactionOptions = CompactionOptions()
+    prepared: PreparedPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

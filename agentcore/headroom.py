@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.hooks import BeforeCompaction, Hooks, call_hooks
 from agentcore.compaction.pipeline import Pipeline, run_pipeline
 from agentcore.compaction.result import CompactionResult, Failure, Trigger
+from agentcore.compaction.summarizer import accept_written
 from agentcore.context import Context
-from agentcore.directives import Directives
+from agentcore.directives import Directives, Instruction
+from agentcore.errors import StalePlan
 from agentcore.events import (
     ApprovalWanted,
     Blocked,
@@ -124,9 +127,11 @@ class Headroom:
         trigger: Trigger,
         *,
         turn: int,
-        instruction: int | None = None,
+        asked: Instruction | None = None,
     ) -> CompactionResult | None:
-        """Run the pipeline on the list as it is, and swap the result in. None: a hook aborted."""
+        """Run the pipeline on the list as it is, or take the plan that a person was shown, and swap
+        the result in. None: a hook aborted, or that plan no longer fits."""
+        instruction = asked.id if asked else None
         if self._hooks.pre_compact and await self._is_aborted(
             directives, trigger, turn, instruction
         ):
@@ -134,29 +139,22 @@ class Headroom:
         profile, started = directives.profile, time.monotonic()
         before = self.pressure(profile)
         told = [CompactionStarted(trigger, before, instruction)]
-        run = run_pipeline(
-            self._context.snapshot(),
-            profile,
-            pressure_of=lambda snapshot: self.pressure(profile, snapshot),
-            trigger=trigger,
-            pins=directives.pins,
-            checkpoints=directives.checkpoints,
-            originals=await self._summarized_so_far(profile),
-        )
         try:
-            result = await self._drive(run, told, override=trigger is Trigger.MANUAL)
-        except Halted:
-            detail = "the run was stopped while the summary was written"
+            result = await self._result(directives, trigger, told, asked)
+        except (Halted, StalePlan) as end:
+            why = Failure.CANCELLED if isinstance(end, Halted) else Failure.STALE
+            detail = str(end) or "the run was stopped while the summary was written"
             breaker = self._writer.breaker
-            failed = CompactionFailed(
-                trigger, Failure.CANCELLED, detail, turn, before, instruction, breaker
-            )
+            failed = CompactionFailed(trigger, why, detail, turn, before, instruction, breaker)
             await self._emit([*told, failed])
+            if why is Failure.STALE:
+                return None
             raise
         if result.changed:
             revision = self._context.apply(result.plan)
             result = replace(result, after=self._context.snapshot(), revision=revision)
         after = self.pressure(profile)
+        result = replace(result, pressure=after) if result.changed else result
         thrash = trigger is not Trigger.MANUAL and self._rest.ran(result, before, after, profile)
         ended = CompactionEnded(
             result, before, after, turn, time.monotonic() - started, instruction, thrash
@@ -164,6 +162,28 @@ class Headroom:
         if events := self._outcome(ended, was_told=not told):
             await self._emit([*told, *events, *await self._after(result, turn)])
         return result
+
+    async def _result(
+        self,
+        directives: Directives,
+        trigger: Trigger,
+        told: list[CompactionStarted],
+        asked: Instruction | None,
+    ) -> CompactionResult:
+        snapshot, profile = self._context.snapshot(), directives.profile
+        if asked and asked.prepared:
+            return asked.prepared.on(snapshot, directives.pins, trigger)
+        options = asked.options if asked else CompactionOptions()
+        run = run_pipeline(
+            snapshot,
+            options.applied_to(profile),
+            pressure_of=lambda after: self.pressure(profile, after),
+            trigger=trigger,
+            pins=directives.pins | options.held(snapshot),
+            checkpoints=directives.checkpoints,
+            originals=await self._summarized_so_far(profile),
+        )
+        return await self._drive(run, told, options, override=trigger is Trigger.MANUAL)
 
     async def _summarized_so_far(self, profile: Profile) -> Mapping[int, Message] | None:
         """What the standing summaries stand for, where summaries are made from the archive."""
@@ -227,14 +247,23 @@ class Headroom:
         return directives.compaction_allowed
 
     async def _drive(
-        self, run: Pipeline, told: list[CompactionStarted], *, override: bool
+        self,
+        run: Pipeline,
+        told: list[CompactionStarted],
+        options: CompactionOptions,
+        *,
+        override: bool,
     ) -> CompactionResult:
         """Answer the pipeline's requests. A start that takes a while is told at once."""
         try:
             request = next(run)
             while True:
+                if options.summary is not None:
+                    request = run.send(accept_written(options.summary, request))
+                    continue
                 if self._writer.is_there and told:
                     await self._emit([told.pop()])
+                request = replace(request, focus=options.focus)
                 request = run.send(await self._writer.write(request, override=override))
         except StopIteration as stop:
             result: CompactionResult = stop.value

@@ -17,8 +17,8 @@ OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis"
 # A module imports from lines above its own, and within the line where no circle arises.
 LAYERS = {
     "agentcore": [
-        {"errors", "facts", "kinds", "sections", "usage", "wire"},
-        {"breakdown", "limits", "options", "redact"},
+        {"errors", "facts", "kinds", "redact", "sections", "usage", "wire"},
+        {"breakdown", "limits", "options"},
         {"messages"},
         {"snapshot", "counting", "pressure", "ledger", "memory"},
         {
@@ -33,19 +33,41 @@ LAYERS = {
                 "requests",
             ),
             *("verify", "lint", "diff"),
-            *("compaction.breaker", "compaction.events", "compaction.plan", "compaction.result"),
+            *("compaction.asked", "compaction.breaker", "compaction.events", "compaction.plan"),
+            "compaction.result",
         },
         {"compaction"},
         {"context", "compaction.pipeline", "compaction.compact"},
         {"documents", "llm", "tools", "prompt", "skills", "transcripts", "halt"},
         {
-            *("agent", "asking", "calling", "editing", "headroom", "rest", "simulate", "turn"),
+            *(
+                "agent",
+                "asking",
+                "calling",
+                "editing",
+                "headroom",
+                "recalling",
+                "rest",
+                "simulate",
+                "turn",
+            ),
             "writer",
         },
         {"", "commands", "__main__"},
     ],
     "hermesweb": [
-        {"", "categories", "celery", "db_thread", "forecast", "http", "lock", "shown", "spark"},
+        {
+            "",
+            "categories",
+            "celery",
+            "db_thread",
+            "forecast",
+            "http",
+            "lock",
+            "logs",
+            "shown",
+            "spark",
+        },
         {"models", "presets"},
         {
             *("access", "attempts", "audit", "batch", "bodies", "changes", "charts", "choices"),

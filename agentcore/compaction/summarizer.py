@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agentcore.breakdown import Category, part_category
 from agentcore.compaction.notes import without_header
-from agentcore.compaction.result import Failure, SummaryFailed
+from agentcore.compaction.result import Failure, SummaryFailed, WrittenSummary
 from agentcore.ledger.book import Ledger
 from agentcore.messages import Message, Role, born
 from agentcore.options import SummaryInput, SummaryOptions
@@ -20,6 +20,9 @@ CHARS_A_TOKEN = 4
 WINDOW_SHARE = 0.8
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
+# The model of a summary that a person wrote or edited.
+BY_PERSON = "person"
 
 # Of a window, for a structured summary.
 STRUCTURED_SHARE = 0.05
@@ -52,6 +55,7 @@ STRUCTURED = (
     "at most {tokens} tokens in all and nothing but the summary, its text in the language of the "
     "user:\n{headings}"
 )
+FOCUS = "\nAbove all keep what the user asks for here: {focus}"
 _REFUSAL = re.compile(
     r"(i['’]?m sorry|i am sorry|sorry,|i can(no|['’])t|i am unable|i['’]m unable|as an ai\b"
     r"|抱歉|对不起|我无法)",
@@ -62,13 +66,14 @@ _REFUSAL = re.compile(
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
     """`lines` are the bounded source, a message each; `left_out` counts older messages that had no
-    room; `tokens` bound a structured summary."""
+    room; `tokens` bound a structured summary; `focus`: what a person wants kept above all."""
 
     lines: tuple[str, ...]
     left_out: int
     options: SummaryOptions
     structured: bool = False
     tokens: int = 0
+    focus: str = ""
 
     @property
     def text(self) -> str:
@@ -79,6 +84,8 @@ class SummaryRequest:
         told = SHORT.format(words=self.options.words)
         if self.structured:
             told = STRUCTURED.format(tokens=self.tokens, headings="\n".join(HEADINGS))
+        if self.focus:
+            told += FOCUS.format(focus=self.focus)
         return [
             born({"role": "system", "content": TASK + told}),
             born({"role": "user", "content": f"Conversation to condense:\n\n{self.text}"}),
@@ -150,6 +157,25 @@ def accept(text: str, calls: bool, request: SummaryRequest) -> str | SummaryFail
         detail = f"{words} words, {len(summary)} chars; at most {options.words} and {options.chars}"
         return SummaryFailed(Failure.TOO_LONG, detail)
     return summary
+
+
+def accept_written(text: str, request: SummaryRequest) -> WrittenSummary | SummaryFailed:
+    """The summary of a person: any form will do, but it has text and keeps to the bounds."""
+    summary, options = text.strip(), request.options
+    if not summary:
+        return SummaryFailed(Failure.EMPTY, "the summary has no text: write it, or drop the change")
+    words, most = count_words(summary), request.tokens * CHARS_A_TOKEN
+    if request.structured and len(summary) > most:
+        return SummaryFailed(
+            Failure.TOO_LONG, f"{words:,} words, {len(summary):,} chars; at most {most:,} chars"
+        )
+    if not request.structured and (words > options.words or len(summary) > options.chars):
+        return SummaryFailed(
+            Failure.TOO_LONG,
+            f"{words:,} words, {len(summary):,} chars; "
+            f"at most {options.words:,} and {options.chars:,}",
+        )
+    return WrittenSummary(summary, model=BY_PERSON)
 
 
 def _structured(summary: str, tokens: int) -> str | SummaryFailed:
