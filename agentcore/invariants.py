@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agentcore.breakdown import byte_length
 from agentcore.compaction.plan import CompactionPlan, Fate
 from agentcore.messages import Message, Role
 from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
@@ -45,7 +46,7 @@ def check(
         *pinned(before, after, pins),
         *trace(plan),
         *archive(plan, before, after),
-        *sizes(after),
+        *sizes(after, before),
         *shrink(before, after),
         *fresh(plan, before),
         *prompt(before, after),
@@ -56,16 +57,18 @@ def legal(messages: Sequence[Message]) -> list[Violation]:
     """I1: calls and results are paired, and nothing stands between them."""
     found: list[Violation] = []
     open_calls: list[str] = []
+    tool = Role.TOOL  # looked up once: this reads the whole list
     for index, message in enumerate(messages):
-        if message.role is Role.TOOL:
+        if message.role is tool:
             if message.tool_call_id in open_calls:
                 open_calls.remove(message.tool_call_id)
             else:
                 text = f"the result {message.tool_call_id!r} answers no open call"
                 found.append(Violation(Rule.LEGAL, index, text))
             continue
-        found += _unanswered(open_calls, index)
-        open_calls = [call.id for call in message.calls]
+        if open_calls:
+            found += _unanswered(open_calls, index)
+        open_calls = [call.id for call in message.calls] if message.calls else []
     return found + _unanswered(open_calls, len(messages))
 
 
@@ -113,9 +116,13 @@ def archive(plan: CompactionPlan, before: Snapshot, after: Snapshot) -> list[Vio
     ]
 
 
-def sizes(after: Snapshot) -> list[Violation]:
-    """I6: the breakdown sums to the size, to the byte, list and wire texts alike."""
-    wire = sum(len(message.wire.encode()) for message in after.messages)
+def sizes(after: Snapshot, before: Snapshot | None = None) -> list[Violation]:
+    """I6: the breakdown sums to the size, to the byte, list and wire texts alike. Messages of
+    `before` are taken as measured: they never change."""
+    known = {id(message) for message in before.messages} if before else set()
+    wire = sum(
+        one.sizes.bytes if id(one) in known else byte_length(one.wire) for one in after.messages
+    )
     if wire == after.sizes.bytes == after.sizes.breakdown.total:
         return []
     text = f"wire {wire}, size {after.sizes.bytes}, breakdown {after.sizes.breakdown.total}"

@@ -89,8 +89,15 @@ class Message:
         return Category.SUMMARY in self.sizes.breakdown
 
     @property
+    def is_recalled(self) -> bool:
+        """A block of what was recalled from the archive."""
+        parts = self.sizes.breakdown
+        return Category.MEMORY in parts and Category.SYSTEM_PROMPT not in parts
+
+    @property
     def is_leading(self) -> bool:
-        return self.role in (Role.SYSTEM, Role.DEVELOPER) and not self.is_summary
+        ours = self.is_summary or self.is_recalled
+        return self.role in (Role.SYSTEM, Role.DEVELOPER) and not ours
 
     @property
     def is_instruction(self) -> bool:
@@ -99,6 +106,26 @@ class Message:
     @property
     def is_final_answer(self) -> bool:
         return self.role is Role.ASSISTANT and not self.calls
+
+    def born_as(self, number: int, replaces: int | None, stands_for: tuple[range, ...]) -> Message:
+        """A copy that a plan puts into a list; several times as fast as `replace`, since a plan may
+        bear thousands."""
+        return Message(
+            self.wire,
+            self.role,
+            self.sizes,
+            number,
+            self.calls,
+            self.tool_call_id,
+            self.mark,
+            self.tool,
+            self.status,
+            self.cut,
+            self.turn,
+            replaces,
+            stands_for,
+            self.facts,
+        )
 
     def numbered(self, number: int) -> Message:
         """With this number, its own facts too; facts that a note carries for others keep theirs."""

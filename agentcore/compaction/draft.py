@@ -13,6 +13,7 @@ from agentcore.compaction.plan import (
     CompactionPlan,
     Fate,
     Removal,
+    Revision,
     apply_plan,
     runs_of,
     splice,
@@ -33,26 +34,37 @@ class Draft:
         snapshot: Snapshot | None = None,
         sources: list[Source] | None = None,
         fates: Fates | None = None,
+        only: tuple[CompactionPlan, Revision] | None = None,
     ) -> None:
         self._base = base
         self.snapshot = snapshot or base
         self._sources: list[Source] = sources or list(range(len(base.messages)))
         self._fates: Fates = fates or {}
+        self._only = only
 
     def advance(self, plan: CompactionPlan) -> Draft:
         """The list after a plan that was made on `snapshot`. The last fate of a row holds."""
-        after, _ = apply_plan(plan, self.snapshot)
-        births: list[Source] = [self._on_base(birth) for birth in plan.births]
+        after, revision = apply_plan(plan, self.snapshot)
+        is_first = self.snapshot is self._base
+        births: list[Source] = [
+            birth if is_first else self._on_base(birth) for birth in plan.births
+        ]
         fates = dict(self._fates)
         for cut in plan.removals:
+            told = cut.fate, cut.stage
             for row in self._rows(range(cut.start, cut.stop)):
-                fates[row] = (cut.fate, cut.stage)
-        return Draft(self._base, after, splice(plan, self._sources, births), fates)
+                fates[row] = told
+        only = (plan, revision) if is_first else None
+        return Draft(self._base, after, splice(plan, self._sources, births), fates, only)
 
-    def plan(self) -> CompactionPlan:
-        """Everything so far as one plan on the first list."""
+    def outcome(self) -> tuple[CompactionPlan, Snapshot, Revision]:
+        """Everything so far as one plan on the first list, and what that leads to."""
+        if self._only is not None:
+            plan, revision = self._only
+            return replace(plan, summarizes=(), structured=False), self.snapshot, revision
         births = tuple(source for source in self._sources if isinstance(source, Birth))
-        return CompactionPlan(self._base.state, self._removals(), births)
+        plan = CompactionPlan(self._base.state, self._removals(), births)
+        return plan, *apply_plan(plan, self._base)
 
     def _on_base(self, birth: Birth) -> Birth:
         """The birth with its rows said as those of the first list."""

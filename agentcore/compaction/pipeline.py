@@ -22,7 +22,7 @@ from agentcore.compaction import (
 )
 from agentcore.compaction.draft import Draft
 from agentcore.compaction.notes import ledger_note, omission_with_ledger, summary_note
-from agentcore.compaction.plan import CompactionPlan, Fate, Origin, apply_plan
+from agentcore.compaction.plan import CompactionPlan, Fate, Origin
 from agentcore.compaction.result import (
     CompactionResult,
     Failure,
@@ -204,8 +204,9 @@ class _Run:
         self._draft, self.pressure = draft, pressure
 
     def result(self) -> CompactionResult:
-        plan = self._draft.plan() if self._stages else self._empty()
-        after, revision = apply_plan(plan, self._before) if self._stages else (self._before, None)
+        plan, after, revision = (
+            self._draft.outcome() if self._stages else (self._empty(), self._before, None)
+        )
         return CompactionResult(
             self._before,
             after,

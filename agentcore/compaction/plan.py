@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from operator import sub
+from itertools import chain
+from operator import attrgetter, sub
 from typing import TypeVar
 
 from agentcore.breakdown import Sizes, total
@@ -14,6 +15,7 @@ from agentcore.messages import Message
 from agentcore.snapshot import Snapshot, State
 
 T = TypeVar("T")
+_NUMBER = attrgetter("number")
 
 
 class Fate(StrEnum):
@@ -109,7 +111,8 @@ def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revisi
     messages = splice(plan, before.messages, born)
     places = splice(plan, before.places, new_places)
     revision = before.state.revision + 1
-    ended = tuple(m.number for cut in plan.removals for m in before.messages[cut.start : cut.stop])
+    gone = (before.messages[cut.start : cut.stop] for cut in plan.removals)
+    ended = tuple(map(_NUMBER, chain.from_iterable(gone)))
     after = Snapshot(
         tuple(messages),
         tuple(places),
@@ -136,6 +139,8 @@ def splice(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> list
 
 def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
     """Ascending runs of consecutive numbers, in the order given."""
+    if numbers and list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):
+        return (range(numbers[0], numbers[0] + len(numbers)),)
     steps = map(sub, numbers[1:], numbers)
     breaks = [place for place, step in enumerate(steps, 1) if step != 1]
     starts, stops = [0, *breaks], [*breaks, len(numbers)]
@@ -167,12 +172,19 @@ def _numbered(births: Sequence[Birth], before: Snapshot) -> tuple[list[Message],
             last += 1
             stands_for = message.stands_for
             if birth.covers:
-                rows = [row for run in birth.covers for row in run]
-                stands_for = runs_of([before.messages[row].number for row in rows])
+                stands_for = _numbers_of(birth.covers, before.messages)
             replaces = message.replaces if birth.origin else before.messages[birth.at].number
-            message = replace(message, number=last, replaces=replaces, stands_for=stands_for)
+            message = message.born_as(last, replaces, stands_for)
         born.append(message)
     return born, last
+
+
+def _numbers_of(covers: Sequence[range], messages: Sequence[Message]) -> tuple[range, ...]:
+    if len(covers) == 1 and len(covers[0]) == 1:
+        number = messages[covers[0].start].number
+        return (range(number, number + 1),)
+    covered = chain.from_iterable(messages[run.start : run.stop] for run in covers)
+    return runs_of(list(map(_NUMBER, covered)))
 
 
 def _place(birth: Birth, before: Snapshot, leading: int) -> int:

@@ -50,18 +50,35 @@ def repair(
     messages = snapshot.messages
     row = 0
     while row < len(messages):
-        if messages[row].role is Role.ASSISTANT and messages[row].calls:
-            row = _repair_group(messages, row, unanswered, draft)
+        message = messages[row]
+        if message.calls:
+            row = _stop_of_legal(messages, row) or _repair_group(messages, row, unanswered, draft)
             continue
-        if messages[row].role is Role.TOOL:
-            draft.remove(row, messages[row].number, "result without its call")
-        elif _is_empty_reply(messages[row]):
-            draft.remove(row, messages[row].number, "empty assistant message")
+        if message.role is Role.TOOL:
+            draft.remove(row, message.number, "result without its call")
+        elif _is_empty_reply(message):
+            draft.remove(row, message.number, "empty assistant message")
         row += 1
     removals = tuple(
         Removal(run.start, run.stop, Fate.REPAIRED, STAGE) for run in runs_of(draft.removed)
     )
     return CompactionPlan(snapshot.state, removals, tuple(draft.births)), tuple(draft.reasons)
+
+
+def _stop_of_legal(messages: Sequence[Message], row: int) -> int:
+    """The row after a group whose results stand in the order of their calls, none of them empty;
+    0 for any other. Nearly every group is such a one."""
+    seen: set[str] = set()
+    for call in messages[row].calls:
+        row += 1
+        answer = messages[row] if row < len(messages) else None
+        if answer is None or answer.tool_call_id != call.id or not call.id or call.id in seen:
+            return 0
+        if answer.sizes.bytes <= EMPTY_BYTES and _is_empty_result(answer):
+            return 0
+        seen.add(call.id)
+    row += 1
+    return 0 if row < len(messages) and messages[row].role is Role.TOOL else row
 
 
 def _repair_group(messages: Sequence[Message], row: int, unanswered: str, draft: _Draft) -> int:
