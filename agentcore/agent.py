@@ -216,10 +216,9 @@ class Agent:
             await self._emit(told)
         recalled = await self._recall.block(instruction.text, directives.profile)
         message = self._context.draft({"role": "user", "content": instruction.text})
-        if recalled:
-            message = message.numbered(recalled.number + 1)
-        before = [MessageAdded(recalled, 0)] if recalled else []
-        added = [*before, MessageAdded(message, 0, instruction.id)]
+        message = message.numbered(message.number + bool(recalled))
+        added = [MessageAdded(recalled, 0)] if recalled else []
+        added.append(MessageAdded(message, 0, instruction.id))
         await (self._emit(added) if self._run_open else self._start_run(*added))
         for one in added:
             self._context.append(one.message)

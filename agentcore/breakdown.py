@@ -14,6 +14,8 @@ SUMMARY_HEADER = "[Earlier summary; reference only]"
 OMISSION_HEADER = "[Messages omitted; reference only]"
 EXCLUSION_HEADER = "[Messages excluded; reference only]"
 COLLAPSED_HEADER = "[Collapsed:"
+# A block of what was recalled from the same session: it counts as memory.
+RECALL_HEADER = "[Recalled from this session; reference only]"
 HEADERS = (SUMMARY_HEADER, OMISSION_HEADER, EXCLUSION_HEADER, COLLAPSED_HEADER)
 
 THINKING_KEYS = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
@@ -216,8 +218,11 @@ def _category_of_role(value: Mapping[str, Any], mark: Mark | None) -> Category:
         return Category.TOOL_RESULTS
     if role in ("system", "developer"):
         content = value.get("content")
-        ours = isinstance(content, str) and content.startswith(HEADERS)
-        return Category.SUMMARY if ours else Category.SYSTEM_PROMPT
+        if not isinstance(content, str):
+            return Category.SYSTEM_PROMPT
+        if content.startswith(RECALL_HEADER):
+            return Category.MEMORY
+        return Category.SUMMARY if content.startswith(HEADERS) else Category.SYSTEM_PROMPT
     return Category.USER if role == "user" else Category.ASSISTANT
 
 

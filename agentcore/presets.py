@@ -51,5 +51,8 @@ PRESETS: Mapping[str, Profile] = {
     ),
     "observation-masking": Profile(stages=(Stage("mask", at=0.80, keep=10),)),
     "elastic": Profile(stages=(Stage("elastic", at=0.80, keep=0),)),
+    "recall": Profile(
+        stages=(Stage("keep_recent", at=0.80, keep=10, to_target=True),), recall=True
+    ),
     "balanced": Profile(stages=(*SIX_STAGES, Stage("fair_share", at=1.0, above=True, keep=0))),
 }

@@ -60,7 +60,7 @@ class Profile:
     model, else `assumed_window`. `reserve` in tokens, or None: 20,000, at most 5% of the window.
     `target` and `min_gain` are fractions of the limit; `compact_at_run_end`: pressure from
     which a run that was answered ends with a compaction; `pins_first_user`: the first user message
-    is pinned by rule."""
+    is pinned by rule; `recall`: the archive is searched for each new instruction."""
 
     stages: tuple[Stage, ...]
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -75,6 +75,7 @@ class Profile:
     automatic: Automatic = Automatic.ON
     compact_at_run_end: float | None = None
     pins_first_user: bool = False
+    recall: bool = False
     limits: Limits = field(default_factory=Limits)
     result_share: bool = True
     summary: SummaryOptions = field(default_factory=SummaryOptions)
