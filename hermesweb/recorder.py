@@ -54,10 +54,17 @@ def record_flag(
         return session.seq
 
 
-def settle(session_id: str, fence: int, change: Callable[[AgentSession], None]) -> None:
-    """Change columns that no event tells of, as the lease holder."""
+def settle(
+    session_id: str,
+    fence: int,
+    change: Callable[[AgentSession], None],
+    *,
+    quietly: bool = False,
+) -> None:
+    """Change columns that no event tells of, as the lease holder, or `quietly`, so that the session
+    does not count as changed."""
     with transaction.atomic():
-        session = _advance(session_id, 0, fence)
+        session = _advance(session_id, 0, fence, quietly=quietly)
         change(session)
         session.save()
 
@@ -74,11 +81,14 @@ def remove(session: AgentSession) -> None:
         bodies.release(held)
 
 
-def _advance(session_id: str, count: int, fence: int | None = None) -> AgentSession:
+def _advance(
+    session_id: str, count: int, fence: int | None = None, *, quietly: bool = False
+) -> AgentSession:
     rows = AgentSession.objects.filter(pk=session_id)
     if fence is not None:
         rows = rows.filter(fence=fence)
-    if not rows.update(seq=F("seq") + count, changed_at=timezone.now()):
+    changed = F("changed_at") if quietly else timezone.now()
+    if not rows.update(seq=F("seq") + count, changed_at=changed):
         if fence is not None and AgentSession.objects.filter(pk=session_id).exists():
             raise FenceLost(f"session {session_id}: fencing number {fence} is no longer in force")
         raise NoSuchSession(f"there is no session {session_id}: it was deleted")

@@ -78,7 +78,7 @@ LAYERS = {
             "wake",
         },
         {"recorder"},
-        {"acts", "border", "imports", "follow"},
+        {"acts", "border", "counts", "imports", "follow"},
         {"consumers", "forms", "opening", "reading", "runner", "wall"},
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},
@@ -90,7 +90,7 @@ LAYERS = {
 ONLY = {
     "hermesweb.consumers": {"access", "live", "models", "reader"},
     "hermesweb.live": {"models"},
-    "hermesweb.tasks": {"celery", "imports", "lease", "models", "runner", "wake"},
+    "hermesweb.tasks": {"celery", "counts", "imports", "lease", "models", "runner", "wake"},
 }
 STRATEGIES = {
     f"agentcore.compaction.{name}"

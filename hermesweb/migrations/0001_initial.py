@@ -105,6 +105,7 @@ class Migration(migrations.Migration):
                 ('cost', models.DecimalField(decimal_places=8, default=0, max_digits=14)),
                 ('unpriced', models.PositiveIntegerField(default=0)),
                 ('distilled_to', models.PositiveIntegerField(default=0)),
+                ('counted_to', models.PositiveIntegerField(default=0)),
                 ('holder', models.CharField(blank=True, max_length=60)),
                 ('lease_ends', models.DateTimeField(db_index=True, null=True)),
                 ('fence', models.PositiveBigIntegerField(default=0)),

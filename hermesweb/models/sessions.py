@@ -131,6 +131,8 @@ class AgentSession(Gauge):
     unpriced = models.PositiveIntegerField(default=0)
     # The last message whose facts were looked at for memory.
     distilled_to = models.PositiveIntegerField(default=0)
+    # The last message that was counted exactly, or found to have no counter.
+    counted_to = models.PositiveIntegerField(default=0)
 
     holder = models.CharField(max_length=60, blank=True)
     lease_ends = models.DateTimeField(null=True, db_index=True)
