@@ -11,11 +11,13 @@ from agentcore.compaction.result import Failure, SummaryFailed, WrittenSummary
 from agentcore.compaction.summarizer import SummaryRequest, accept
 from agentcore.errors import ContextTooLong, ModelError
 from agentcore.halt import Halt
-from agentcore.llm.base import ChatModel
+from agentcore.llm.base import ChatModel, Tempered
 from agentcore.messages import born
 
 # Tries for a summary that comes out too long, and for one whose input was too long.
 LENGTH_TRIES, INPUT_TRIES = 2, 4
+# Of a structured summary; a short one is asked for at 0.
+TEMPERATURE = 0.3
 
 
 class SummaryWriter:
@@ -46,6 +48,8 @@ class SummaryWriter:
         return answer
 
     async def _timed(self, request: SummaryRequest, model: ChatModel) -> Answer:
+        if isinstance(model, Tempered):
+            model = model.tempered(TEMPERATURE if request.structured else 0.0)
         try:
             async with asyncio.timeout(request.options.seconds):
                 return await self._halt.race(_tried(request, model))

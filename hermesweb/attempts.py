@@ -122,7 +122,7 @@ def _price(row: Compaction, result: CompactionResult) -> None:
             usage = sum(usages, Usage())
             row.usage = asdict(usage)
             if not result.failures:
-                row.cost = prices_of(row.session.summary_model).cost(usage)
+                row.cost = prices_of(row.session.summary_model or row.session.model).cost(usage)
     elif not result.failures:
         row.cost = Decimal(0)
 

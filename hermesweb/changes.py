@@ -41,9 +41,7 @@ def by_plan(
     _write(session, revision, cause, ends, births)
 
 
-def rebuilt(
-    session: AgentSession, revision: Revision, *, cause: EventKind, end: lives.End
-) -> None:
+def rebuilt(session: AgentSession, revision: Revision, *, cause: EventKind, end: lives.End) -> None:
     """A change whose plan the event does not carry: what stands for nothing was added."""
     births = [
         lives.Birth(

@@ -74,7 +74,11 @@ def chat_model(session: AgentSession) -> ChatModel:
         return ExplorerModel()
     if session.model == REPLAY:
         return ReplayModel(_recorded(session), pace=REPLAY_PACE)
-    endpoint = _endpoint(session.model)
+    return model_of(_endpoint(session.model))
+
+
+def model_of(endpoint: ModelEndpoint) -> ChatModel:
+    """Raises ModelUnavailable."""
     key = _key(endpoint)
     base_url = endpoint.base_url or None
     # The clients of the providers are slow to import, and most sessions need one of them at most.
@@ -85,6 +89,10 @@ def chat_model(session: AgentSession) -> ChatModel:
     from agentcore.llm.openai import OpenAIModel
 
     return OpenAIModel(endpoint.model, api_key=key, base_url=base_url)
+
+
+def has_key(endpoint: ModelEndpoint) -> bool:
+    return not endpoint.key_variable or bool(os.environ.get(endpoint.key_variable))
 
 
 def _endpoint(name: str) -> ModelEndpoint:

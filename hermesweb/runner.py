@@ -19,9 +19,10 @@ from agentcore.directives import Directives
 from agentcore.errors import StalePlan
 from agentcore.events import Event, RunEnd, RunEnded
 from agentcore.pressure import TokenCounter
+from agentcore.llm.base import ChatModel
 from agentcore.profile import Profile
 from agentcore.tools import Toolbox
-from hermesweb import border, endpoints, lease, lives, opening, steering
+from hermesweb import border, endpoints, lease, lives, opening, steering, summaries
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.lease import Lease
@@ -129,7 +130,7 @@ class Work:
             run=session.runs,
             run_open=session.run_open,
             answered=session.run_end == RunEnd.ANSWERED and not session.run_open,
-            summarizer=None if session.model in endpoints.OWN else model,
+            summarizer=await self._summarizer(session, profile, model),
             on_text=self._announcer.text,
             check=self._check,
             recovered=recovered,
@@ -138,6 +139,17 @@ class Work:
             prices=await self._database.run(prices_of, session.model),
             contradicted=endpoints.contradicted(session, model.name),
         )
+
+    async def _summarizer(
+        self, session: AgentSession, profile: Profile, model: ChatModel
+    ) -> ChatModel | None:
+        """Who writes the summaries; None: the ledger. Another one than last time is told."""
+        if session.model in endpoints.OWN:
+            return None
+        chosen = await self._database.run(summaries.choose, session, profile)
+        if chosen.name != (session.summary_model or session.model):
+            self._announcer.tell(await self._database.run(summaries.tell, session, chosen))
+        return chosen.model or model
 
     async def _open(self, session: AgentSession, context: Context) -> None:
         """What a run begins with, before its first request."""

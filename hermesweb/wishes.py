@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable
 
 from django.db.models import QuerySet
 
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.directives import Instruction as Wish
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind
 from agentcore.messages import Message, Role
-from hermesweb import lives
+from hermesweb import lives, prepared
 from hermesweb.models import AgentSession, Instruction, StoredMessage
 
 # Changes that the program made: taking one back alone would leave a list that is not true.
@@ -23,6 +24,8 @@ def wish_of(session: AgentSession, row: Instruction) -> Wish:
     kind = InstructionKind(row.kind)
     if kind is InstructionKind.UNDO:
         return _undo(session, row)
+    if kind is InstructionKind.COMPACT:
+        return _compaction(session, row)
     numbers = row.options.get("numbers", [])
     if kind is InstructionKind.RESTORE:
         group = groups_of(session, numbers)
@@ -76,6 +79,19 @@ def groups_of(session: AgentSession, numbers: Collection[int]) -> list[int]:
     return sorted(whole)
 
 
+def _compaction(session: AgentSession, row: Instruction) -> Wish:
+    options = CompactionOptions(**row.options.get("asked", {}))
+    wanted = row.options.get("preview")
+    if not wanted:
+        return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options)
+    found = session.previews.filter(pk=wanted).first()
+    if found is None:
+        gone = "the preview is no longer kept: look at a new one"
+        return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options, against=gone)
+    plan = prepared.unpacked(found.plan)
+    return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options, prepared=plan)
+
+
 def _undo(session: AgentSession, row: Instruction) -> Wish:
     revision = session.revision
     change = session.revisions.filter(number=revision).first()
@@ -108,9 +124,7 @@ def _stand_ins(session: AgentSession, numbers: Iterable[int]) -> list[int]:
     found: list[int] = []
     heirs = list(numbers)
     while heirs:
-        heirs = list(
-            session.messages.filter(replaces__in=heirs).values_list("number", flat=True)
-        )
+        heirs = list(session.messages.filter(replaces__in=heirs).values_list("number", flat=True))
         found += heirs
     return found
 

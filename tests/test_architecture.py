@@ -71,15 +71,15 @@ LAYERS = {
         {"models", "presets"},
         {
             *("access", "attempts", "audit", "batch", "bodies", "changes", "charts", "choices"),
-            *("content", "facts", "pins", "prices", "steering", "wishes"),
+            *("content", "facts", "pins", "planning", "prepared", "prices", "steering", "wishes"),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
             *("rollup", "spans", "spending", "subjects"),
             "wake",
         },
         {"recorder"},
-        {"acts", "border", "counts", "imports", "follow"},
-        {"consumers", "forms", "opening", "reading", "runner", "wall"},
+        {"acts", "border", "imports", "follow"},
+        {"consumers", "forms", "opening", "reading", "runner", "summaries", "wall"},
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},
         {"apps", "routing", "settings", "urls"},
@@ -90,7 +90,7 @@ LAYERS = {
 ONLY = {
     "hermesweb.consumers": {"access", "live", "models", "reader"},
     "hermesweb.live": {"models"},
-    "hermesweb.tasks": {"celery", "counts", "imports", "lease", "models", "runner", "wake"},
+    "hermesweb.tasks": {"celery", "imports", "lease", "models", "planning", "runner", "wake"},
 }
 STRATEGIES = {
     f"agentcore.compaction.{name}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from agentcore.messages import Message
 from agentcore.pressure import Usage
@@ -43,3 +43,10 @@ class ChatModel(Protocol):
         tools: Sequence[ToolSchema],
         on_text: OnText | None = None,
     ) -> Reply: ...
+
+
+@runtime_checkable
+class Tempered(Protocol):
+    """A model that can be asked at a temperature: itself, where the provider takes none of it."""
+
+    def tempered(self, temperature: float) -> ChatModel: ...

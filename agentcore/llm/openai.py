@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
+# By the beginning of their names.
+REASONING = ("o1", "o3", "o4", "gpt-5")
 BASE_URL = "https://api.openai.com/v1"
 
 
@@ -56,6 +59,14 @@ class OpenAIModel:
         options = {"temperature": temperature, ceiling: max_tokens}
         self._options = {key: value for key, value in options.items() if value is not None}
         self._transport = transport
+
+    def tempered(self, temperature: float) -> OpenAIModel:
+        """The models that reason refuse one."""
+        if self.name.rsplit("/", 1)[-1].startswith(REASONING):
+            return self
+        other = copy(self)
+        other._options = {**self._options, "temperature": temperature}
+        return other
 
     def render(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> dict[str, Any]:
         offered = {"tools": list(tools)} if tools else {}

@@ -24,6 +24,7 @@ class EndpointForm(forms.ModelForm):
             "key_variable": "The name of the environment variable that holds the key, never the "
             "key itself. Empty for an endpoint without one.",
             "window": "Tokens; empty: from the model's name.",
+            "tier": "1 is the strongest; a higher one is cheaper, and is asked for summaries.",
             "input_price": "Prices are USD a million tokens.",
         }
 

@@ -1,0 +1,75 @@
+"""Which model is asked. Context size, budget and purpose choose; nobody guesses how hard a question
+is (spec-web 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from agentcore.usage import Prices, Usage
+
+
+class Purpose(StrEnum):
+    ANSWER = "answer"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A model that can be asked. `tier` 1 is the strongest, a higher one is cheaper; `family` names
+    the provider; `window` in tokens, None where it is not known."""
+
+    name: str
+    tier: int
+    family: str
+    window: int | None = None
+    prices: Prices = Prices()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`reason` says why it is not the preferred model; empty where it is."""
+
+    tier: Tier
+    reason: str = ""
+
+
+def route(
+    preferred: Tier,
+    others: Sequence[Tier],
+    purpose: Purpose,
+    *,
+    request: Usage,
+    left: Decimal | None = None,
+) -> Route:
+    """The preferred model, for a summary the next cheaper one of its family; from there one tier
+    down at a time while the request, as it is expected, would pass what is `left` (USD; None: no
+    budget). Windows must hold the request. Where a price is not known, nothing is judged by it."""
+    steps = [preferred, *_cheaper(preferred, others, request.prompt + request.output)]
+    if purpose is Purpose.SUMMARY and len(steps) > 1:
+        chosen = Route(steps.pop(1), "summaries go to the next cheaper tier")
+        steps = [tier for tier in steps if tier.tier > chosen.tier.tier]
+    else:
+        chosen = Route(steps.pop(0))
+    for tier in steps:
+        cost = chosen.tier.prices.cost(request)
+        if left is None or cost is None or cost <= left:
+            break
+        chosen = Route(
+            tier,
+            f"a request to {chosen.tier.name} costs about {cost:.4f} USD, "
+            f"the budget has {max(left, Decimal(0)):.4f} left",
+        )
+    return chosen
+
+
+def _cheaper(preferred: Tier, others: Sequence[Tier], tokens: int) -> list[Tier]:
+    """One a tier, the next one first."""
+    found: dict[int, Tier] = {}
+    for other in sorted(others, key=lambda one: (one.tier, one.name)):
+        fits = other.window is None or tokens <= other.window
+        if other.family == preferred.family and other.tier > preferred.tier and fits:
+            found.setdefault(other.tier, other)
+    return list(found.values())

@@ -1,0 +1,76 @@
+"""The model that a session's summaries are asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Sum
+
+from agentcore.compaction.breaker import Breaker
+from agentcore.events import EventKind
+from agentcore.llm.base import ChatModel
+from agentcore.llm.masked import MaskedModel
+from agentcore.llm.router import Purpose, Tier, route
+from agentcore.profile import Profile
+from agentcore.usage import Usage
+from hermesweb import endpoints, steering
+from hermesweb.models import AgentSession, ModelEndpoint
+from hermesweb.prices import prices_in
+from hermesweb.recorder import record_flag
+
+
+@dataclass(frozen=True, slots=True)
+class Summarizer:
+    """`model` None: the session's own; `reason` says why another one is asked."""
+
+    name: str
+    model: ChatModel | None = None
+    reason: str = ""
+
+
+def choose(session: AgentSession, profile: Profile) -> Summarizer:
+    """A cheaper one of the same provider, where there is one whose key is at hand."""
+    rows = {row.name: row for row in ModelEndpoint.objects.all() if endpoints.has_key(row)}
+    own = rows.get(session.model)
+    if own is None:
+        return Summarizer(session.model)
+    options = profile.summary
+    chosen = route(
+        _tier(own),
+        [_tier(row) for row in rows.values()],
+        Purpose.SUMMARY,
+        request=Usage(input=options.input_tokens, output=options.tokens),
+        left=_left(session, profile),
+    )
+    if chosen.tier.name == own.name:
+        return Summarizer(own.name)
+    model = MaskedModel(endpoints.model_of(rows[chosen.tier.name]))
+    return Summarizer(chosen.tier.name, model, chosen.reason)
+
+
+def tell(session: AgentSession, chosen: Summarizer) -> int:
+    """Another model begins with a closed breaker; the event's seq."""
+
+    def change(row: AgentSession) -> Mapping[str, Any]:
+        row.summary_model = chosen.name
+        steering.keep_breaker(row, Breaker())
+        return {"summary_model": chosen.name, "reason": chosen.reason}
+
+    return record_flag(session.pk, EventKind.PROFILE_CHANGED, change)
+
+
+def _tier(row: ModelEndpoint) -> Tier:
+    family = f"{row.kind} {row.base_url}"
+    return Tier(row.name, row.tier, family, window=row.window, prices=prices_in(row))
+
+
+def _left(session: AgentSession, profile: Profile) -> Decimal | None:
+    """USD of the run's ceiling that its turns have not used."""
+    if profile.ceilings.cost is None:
+        return None
+    turns = session.stored_turns.filter(run=session.runs) if session.run_open else None
+    used = turns.aggregate(sum=Sum("cost"))["sum"] if turns is not None else None
+    return Decimal(profile.ceilings.cost) - (used or 0)
