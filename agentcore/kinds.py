@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from agentcore.redact import masked_start
+
 PREVIEW_CHARS = 160
 
 
@@ -84,7 +86,11 @@ BREAKS = {
 
 
 def shown(text: str, chars: int = PREVIEW_CHARS) -> str:
-    """The beginning of a text from outside, fit for any JSON column: NUL is shown as a picture of
-    itself, half a character as a replacement."""
-    clean = text[:chars].encode("utf-8", "replace").decode()
-    return clean.replace("\0", "\u2400")
+    """The beginning of a text from outside as it may be seen: its secrets masked, and storable."""
+    return storable(masked_start(text, chars))
+
+
+def storable(text: str) -> str:
+    """Fit for any JSON column: NUL is shown as a picture of itself, half a character as a
+    replacement."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\u2400")

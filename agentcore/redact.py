@@ -11,6 +11,8 @@ WITHHELD = "[key withheld]"
 MASKED = "[masked]"
 # A shorter value is no key, and replacing it would tear ordinary text.
 KEY_CHARS = 8
+# What is looked at behind the end of what is shown, and how much of it may be half a secret.
+AHEAD_CHARS, HALF_CHARS = 4_000, 1_000
 
 _W = r"[A-Za-z0-9_-]"
 # What issuers of keys let theirs begin with.
@@ -55,9 +57,10 @@ _SHAPE = re.compile(rf"(?<![A-Za-z0-9_])(?:{'|'.join(_SHAPES)})")
 
 # A key that is cut has no last line; in JSON a line end is a backslash and a letter.
 _PEM = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:[A-Za-z0-9+/=:,. \r\n]|\\+[nr]|-(?!-----END))*"
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:[A-Za-z0-9+/=:,. \r\n]|\\+[nr]|(?!-----END)-)*"
     r"(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)?"
 )
+_OPENED = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:(?!-----END).)*\Z", re.DOTALL)
 _URL = re.compile(r"(://[^\s/:@\"'`\\<>]*:)([^\s/:@\"'`\\<>${}*]{3,})(?=@)")
 _HEADER = re.compile(rf"((?:[Bb]earer|[Bb]asic) )({_W}[A-Za-z0-9_.~+/=-]{{15,}})")
 
@@ -117,6 +120,22 @@ def mask(text: str) -> tuple[str, int]:
     for pattern in (_PEM, _SHAPE, _URL, _HEADER, _SIGNED, _ASSIGNED, _NAMED):
         text = pattern.sub(masked, text)
     return text, count
+
+
+def masked_start(text: str, chars: int) -> str:
+    """The first `chars` of the text with its secrets masked, also one that is cut in two there."""
+    window = text[: chars + AHEAD_CHARS]
+    masked, _ = mask(window)
+    return (masked if len(window) == len(text) else masked[:-HALF_CHARS])[:chars]
+
+
+def settled(text: str) -> tuple[str, str]:
+    """Of a text that still grows: its whole lines, masked, and the rest, which what is to come may
+    turn into a secret."""
+    end = text.rfind("\n") + 1
+    opened = _OPENED.search(text)
+    end = min(end, opened.start()) if opened else end
+    return mask(text[:end])[0], text[end:]
 
 
 def _is_value(before: str, value: str) -> bool:

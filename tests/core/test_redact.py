@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.redact import MASKED, WITHHELD, mask, without_keys
+from agentcore.redact import MASKED, WITHHELD, mask, masked_start, settled, without_keys
 
 HEX = "0123456789abcdef" * 4
 MIXED = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2
@@ -201,3 +201,24 @@ def _strings(value: Any) -> Iterator[str]:
         value = list(value.values())
     for one in value if isinstance(value, list) else ():
         yield from _strings(one)
+
+
+def test_what_follows_a_private_key_is_not_taken_for_a_part_of_it() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIexample\n-----END PRIVATE KEY-----"
+    assert mask(f"{key}\nMONKEY=banana") == (f"{MASKED}\nMONKEY=banana", 1)
+
+
+@pytest.mark.parametrize("secret", SHAPES.values(), ids=SHAPES)
+def test_a_secret_at_the_end_of_what_is_shown_is_masked_whole(secret: str) -> None:
+    for start in range(60, 100):
+        text = f"{'it printed that ' * 10}"[:start] + f" {secret} " + "and more " * 600
+        assert not secret.startswith(masked_start(text, 100)[start + 1 :][:8] or "\0")
+
+
+@pytest.mark.parametrize("secret", [one for one in SHAPES.values() if "\n" not in one])
+def test_text_that_grows_shows_no_secret_at_any_moment(secret: str) -> None:
+    text, shown, rest = f"one\nkey: {secret}\nPASSWORD=correct horse\nMONKEY=banana\n", "", ""
+    for letter in text:
+        more, rest = settled(rest + letter)
+        shown += more
+    assert (shown, rest) == (mask(text)[0], "")
