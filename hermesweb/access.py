@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from hermesweb.models import AgentSession
-from hermesweb.shown import shown
+from hermesweb.shown import storable
 
 Anyone = AbstractBaseUser | AnonymousUser
 
@@ -24,7 +24,7 @@ def visible(user: Anyone) -> QuerySet[AgentSession]:
 
 def session_or_404(user: Anyone, session_id: str) -> AgentSession:
     """A session of someone else is as absent as one that never was."""
-    session = AgentSession.objects.filter(pk=shown(session_id)).first()
+    session = AgentSession.objects.filter(pk=storable(session_id)).first()
     if session is None or not may(user, session):
         raise Http404(f"there is no session {session_id}")
     return session

@@ -1,4 +1,6 @@
-"""A message's text as it is read, and as it was sent; never more at once than a page can hold."""
+"""A message's text as it is read, and as it was sent; never more at once than a page can hold.
+Secrets are masked unless one asks for the text raw, and may.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agentcore.messages import read
+from agentcore.redact import mask
 from hermesweb.models import StoredMessage
 
 PAGE_CHARS = 60_000
@@ -32,13 +35,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`chars` of the whole text, of which `text` shows those from `offset`."""
+    """`chars` of the whole text, of which `text` shows those from `offset`; `masked` secrets are
+    not shown."""
 
     form: Form
     text: str
     offset: int
     chars: int
     calls: tuple[Call, ...] = ()
+    masked: int = 0
+    raw: bool = False
 
     @property
     def end(self) -> int:
@@ -53,16 +59,33 @@ class Content:
         return self.offset + 1
 
 
-def content(message: StoredMessage, form: Form, offset: int) -> Content:
-    if form is Form.CAPTURED and message.captured:
-        return _part(form, message.captured.text, offset)
-    if form is Form.WIRE:
-        return _part(form, message.text, offset)
-    value = read(message.text)
-    calls = tuple(Call(call.name, call.arguments[:PAGE_CHARS]) for call in value.calls)
-    return _part(Form.TEXT, value.text, offset, calls)
-
-
-def _part(form: Form, text: str, offset: int, calls: tuple[Call, ...] = ()) -> Content:
+def content(message: StoredMessage, form: Form, offset: int, *, raw: bool = False) -> Content:
+    """`offset` counts in the text as it is shown."""
+    if form is Form.CAPTURED and not message.captured:
+        form = Form.TEXT
+    text, calls = _texts(message, form)
+    count = 0
+    if not raw:
+        text, count = mask(text)
+        found = [(call.name, *mask(call.arguments)) for call in calls]
+        calls = [Call(name, arguments) for name, arguments, _ in found]
+        count += sum(masked for *_, masked in found)
     offset = min(offset, len(text))
-    return Content(form, text[offset : offset + PAGE_CHARS], offset, len(text), calls)
+    return Content(
+        form,
+        text[offset : offset + PAGE_CHARS],
+        offset,
+        len(text),
+        tuple(Call(call.name, call.arguments[:PAGE_CHARS]) for call in calls),
+        masked=count,
+        raw=raw,
+    )
+
+
+def _texts(message: StoredMessage, form: Form) -> tuple[str, list[Call]]:
+    if form is Form.CAPTURED and message.captured:
+        return message.captured.text, []
+    if form is Form.WIRE:
+        return message.text, []
+    value = read(message.text)
+    return value.text, [Call(call.name, call.arguments) for call in value.calls]

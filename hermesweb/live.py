@@ -13,6 +13,8 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from agentcore.redact import settled
+
 logger = logging.getLogger(__name__)
 
 STAFF = "overview.staff"
@@ -48,16 +50,21 @@ class Announcer:
         self._owner_id = owner_id
         self._seq = self._told = 0
         self._text: list[str] = []
+        self._unsettled = ""
         self._sending: asyncio.Task[None] | None = None
 
     def tell(self, seq: int) -> None:
+        """What was stored takes the place of the text that was streamed."""
         self._seq = max(self._seq, seq)
+        self._text, self._unsettled = [], ""
         self._start()
 
     async def text(self, delta: str) -> None:
-        """A courtesy: the stored message is the truth."""
-        self._text.append(delta)
-        self._start()
+        """A courtesy, by whole lines with their secrets masked: the stored message is the truth."""
+        lines, self._unsettled = settled(self._unsettled + delta)
+        if lines:
+            self._text.append(lines)
+            self._start()
 
     async def close(self) -> None:
         if self._sending:

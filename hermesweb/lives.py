@@ -15,6 +15,7 @@ from agentcore.compaction.plan import Origin
 from agentcore.compaction.plan import Revision as RevisionValue
 from agentcore.events import EventKind
 from agentcore.kinds import PREVIEW_CHARS
+from agentcore.kinds import shown as shown_start
 from agentcore.messages import Cut, Message, ToolStatus, read
 from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
 from hermesweb import bodies, facts
@@ -23,6 +24,8 @@ from hermesweb.shown import shown
 from hermesweb.subjects import NONE, Subject, subjects
 
 CHUNK = 500
+# What a summary made from the archive may go back to: more would not fit its input.
+MOST_ORIGINALS, MOST_RUNS = 400, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +104,10 @@ def revise(
 
 def preview_of(message: Message) -> str:
     """The beginning of the text, or of the calls where there is none, on one line."""
-    text = message.text[:PREVIEW_CHARS]
+    text = shown_start(message.text)
     if not text.strip():
-        text = "; ".join(f"{call.name} {call.arguments[:PREVIEW_CHARS]}" for call in message.calls)
-    one_line: str = shown(" ".join(text.split()))
-    return one_line[:PREVIEW_CHARS]
+        text = "; ".join(f"{call.name} {shown_start(call.arguments)}" for call in message.calls)
+    return " ".join(text.split())[:PREVIEW_CHARS]
 
 
 def lives_at(session: AgentSession, state: State | None = None) -> QuerySet[Life]:
@@ -129,6 +131,15 @@ def snapshot_of(session: AgentSession, state: State | None = None) -> Snapshot:
         total(message.sizes for message in messages),
         state or State(session.revision, session.last_number),
     )
+
+
+def messages_of(session_id: str, runs: Sequence[range]) -> list[Message]:
+    """Messages of the archive by their numbers, in order; of many the newest."""
+    wanted = Q(pk__in=())
+    for run in runs[-MOST_RUNS:]:
+        wanted |= Q(number__range=(run.start, run.stop - 1))
+    rows = StoredMessage.objects.filter(wanted, session=session_id).select_related("body")
+    return [message_of(row) for row in rows.order_by("-number")[:MOST_ORIGINALS]][::-1]
 
 
 def message_of(row: StoredMessage) -> Message:

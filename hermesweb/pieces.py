@@ -10,6 +10,7 @@ from agentcore.breakdown import Category
 from agentcore.documents import LARGE_CONTEXT_BYTES
 from agentcore.messages import Role, read
 from agentcore.prompt import Section, sections_of
+from agentcore.redact import mask
 from agentcore.sections import Part
 from agentcore.wire import encoded
 from hermesweb.models import StoredMessage
@@ -76,7 +77,8 @@ def _piece(section: Section) -> Piece:
 
 
 def _change(part: Part, old: str, new: str) -> Change:
-    before, after = old.strip().splitlines(), new.strip().splitlines()
+    """Lines with their secrets masked, sizes as they were."""
+    before, after = (mask(text)[0].strip().splitlines() for text in (old, new))
     short = max(len(before), len(after)) <= MOST_LINES
     lines = list(_lines(before, after)) if short else []
     return Change(part, len(encoded(old)) - 2, len(encoded(new)) - 2, lines)

@@ -282,10 +282,11 @@ SEARCH_URL = os.environ.get("HERMESWEB_SEARCH_URL", "")
 
 # Logging
 
+LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"()": "hermesweb.logs.MaskedLine", "format": LINE}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     # Lines for each request of a model client and for each sweep would bury the others.

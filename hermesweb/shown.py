@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from agentcore.kinds import shown as shown_text
+from agentcore import kinds
+from agentcore.redact import mask
 
 
 def shown(value: Any) -> Any:
+    """The same value, in whatever depth, with its texts storable and their secrets masked."""
+    return _each(value, lambda text: kinds.storable(mask(text)[0]))
+
+
+def storable(value: Any) -> Any:
     """The same value, in whatever depth, with its texts fit for any JSON column."""
+    return _each(value, kinds.storable)
+
+
+def _each(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return shown_text(value, len(value))
+        return change(value)
     if isinstance(value, dict):
-        return {shown(key): shown(item) for key, item in value.items()}
+        return {_each(key, change): _each(item, change) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [shown(item) for item in value]
+        return [_each(item, change) for item in value]
     return value

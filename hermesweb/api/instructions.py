@@ -5,6 +5,8 @@ from typing import Any
 from django.db.models.functions import Length, Substr
 from ninja import Query, Router, Status
 
+from agentcore.kinds import shown
+from agentcore.redact import AHEAD_CHARS
 from hermesweb import acts
 from hermesweb.access import session_or_404
 from hermesweb.api.paging import Window, page
@@ -32,12 +34,13 @@ def send(request: SignedIn, id: str, body: Text) -> Status[dict[str, Any]]:
 
 @router.get("/sessions/{id}/instructions")
 def waiting(request: SignedIn, id: str, window: Query[Window]) -> dict[str, Any]:
-    """The queue, first come first; of each text its first 2,000 characters."""
+    """The queue, first come first; of each text its first 2,000 characters, secrets masked."""
     rows = _queued(session_or_404(request.user, id))
     if after := window.numbers(1):
         rows = rows.filter(pk__gt=after[0])
     found = rows.defer("text").select_related("by").order_by("pk")
-    found = found.annotate(start=Substr("text", 1, LISTED_CHARS), chars=Length("text"))
+    start = Substr("text", 1, LISTED_CHARS + AHEAD_CHARS)
+    found = found.annotate(start=start, chars=Length("text"))
     return page(list(found[: window.limit + 1]), window, lambda row: str(row.pk), _shape)
 
 
@@ -67,7 +70,7 @@ def _shape(row: Any) -> dict[str, Any]:
         "id": row.pk,
         "kind": row.kind,
         "state": row.state,
-        "text": row.start,
+        "text": shown(row.start, LISTED_CHARS),
         "chars": row.chars,
         "by": str(row.by) if row.by else None,
         "at": row.at,

@@ -11,6 +11,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from hermesweb.categories import LETTERS, label
+from hermesweb.shown import shown
 
 register = template.Library()
 
@@ -108,6 +109,7 @@ def letter(category: str) -> str:
 
 
 register.filter("label", label)
+register.filter("masked", shown)
 
 
 def _short(count: int) -> str:

@@ -216,11 +216,11 @@ async def test_streaming_text_comes_without_a_seq() -> None:
     async with joined(session) as socket:
         await frames_until_cursor(socket)
         announcer = live.Announcer(session.pk, session.owner_id)
-        for text in ("Hel", "lo"):
+        for text in ("Hel", "lo\n"):
             await announcer.text(text)
         frame = json.loads(await socket.receive_from(timeout=5))
         await announcer.close()
-    assert frame == {"delta": {"text": "Hello"}}
+    assert frame == {"delta": {"text": "Hello\n"}}
 
 
 async def test_the_overview_hears_of_ones_own_sessions_and_staff_of_all() -> None:

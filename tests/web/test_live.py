@@ -55,11 +55,22 @@ async def test_nothing_is_told_twice_and_text_alone_is_no_news(layer: Layer) -> 
     announcer.tell(5)
     await announcer.close()
     await announcer.text("Hel")
-    await announcer.text("lo")
+    await announcer.text("lo\n")
     await announcer.close()
     kinds = [message["type"] for group, message in layer.sent if group == "session.abc"]
     assert kinds == ["news", "delta"]
-    assert layer.sent[-1][1]["delta"] == {"text": "Hello"}
+    assert layer.sent[-1][1]["delta"] == {"text": "Hello\n"}
+
+
+async def test_streamed_text_is_masked_even_where_a_secret_comes_in_pieces(layer: Layer) -> None:
+    announcer = live.Announcer("abc", 7)
+    for piece in ("PASS", "WORD=corr", "ect horse\n-----BEGIN PRIV", "ATE KEY-----\nMIIex", "a\n"):
+        await announcer.text(piece)
+        await asyncio.sleep(0)
+    await announcer.text("-----END PRIVATE KEY-----\nMONKEY=banana\nand")
+    await announcer.close()
+    told = "".join(message["delta"]["text"] for _, message in layer.sent)
+    assert told == "PASSWORD=[masked]\n[masked]\nMONKEY=banana\n"
 
 
 @pytest.mark.parametrize("error", [NoBroker("down"), ConnectionRefusedError("down")])
