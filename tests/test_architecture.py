@@ -78,7 +78,7 @@ LAYERS = {
             "wake",
         },
         {"recorder"},
-        {"acts", "border", "imports", "follow"},
+        {"acts", "border", "counts", "imports", "follow"},
         {"consumers", "forms", "opening", "reading", "runner", "summaries", "wall"},
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},
@@ -90,7 +90,16 @@ LAYERS = {
 ONLY = {
     "hermesweb.consumers": {"access", "live", "models", "reader"},
     "hermesweb.live": {"models"},
-    "hermesweb.tasks": {"celery", "imports", "lease", "models", "planning", "runner", "wake"},
+    "hermesweb.tasks": {
+        "celery",
+        "counts",
+        "imports",
+        "lease",
+        "models",
+        "planning",
+        "runner",
+        "wake",
+    },
 }
 STRATEGIES = {
     f"agentcore.compaction.{name}"
