@@ -12,6 +12,7 @@ from agentcore.limits import NOTICE_BYTES, clamp
 from agentcore.messages import Cut, Message, born
 
 THINKING_CHARS = 200
+THINKING_CUT = " more chars of thinking cut)"
 
 
 def cut_text(message: Message, most: int) -> Message:
@@ -82,4 +83,6 @@ def _unsigned(part: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _beginning(text: str) -> str:
     left = len(text) - THINKING_CHARS
-    return text if left <= 0 else f"{text[:THINKING_CHARS]}… ({left} more chars of thinking cut)"
+    if left <= 0 or text.endswith(THINKING_CUT):
+        return text
+    return f"{text[:THINKING_CHARS]}… ({left}{THINKING_CUT}"

@@ -9,10 +9,12 @@ from typing import Any
 
 from agentcore.breakdown import Category, part_category
 from agentcore.compaction.cutting import cut_text, shorter_thinking
+from agentcore.compaction.placeholders import original_bytes
 from agentcore.compaction.plan import CompactionPlan, Fate
 from agentcore.compaction.replacing import Replacements
 from agentcore.compaction.strategy import Situation, is_reached
 from agentcore.errors import WireError
+from agentcore.limits import NOTICE_BYTES
 from agentcore.messages import Message, born
 from agentcore.snapshot import fresh_rows, instruction_rows
 from agentcore.wire import dumps, loads
@@ -53,8 +55,14 @@ class Elastic:
 
 
 def stretch(message: Message) -> float:
-    """Elasticity x bytes, over the categories."""
-    return sum(ELASTICITY.get(key, 0.0) * size for key, size in message.sizes.breakdown.items())
+    """Elasticity x bytes, over the categories. What a row gave before counts, so that a second run
+    at once takes nothing more."""
+    size, original = message.sizes.bytes, original_bytes(message)
+    mass = sum(ELASTICITY.get(key, 0.0) * part for key, part in message.sizes.breakdown.items())
+    if original <= size:
+        return mass
+    left = mass / size * original - (original - size)
+    return min(mass, left) if left > NOTICE_BYTES else 0.0
 
 
 def shrunk(message: Message, give: float) -> Message:

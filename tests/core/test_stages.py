@@ -310,3 +310,19 @@ def test_a_plain_list_knows_the_tools_of_its_results() -> None:
     assert [one.tool for one in Snapshot.of(values).messages] == [
         *(None, None, None, "read_file", "read_file")
     ]
+
+
+def test_elastic_takes_nothing_more_at_once() -> None:
+    """What gives but a part of itself has given it after the first run."""
+    values = [user(), *(answer(LONG * 10) for _ in range(6)), *group(1, [LONG]), *NEWEST]
+    profile = only("elastic")
+    first = compact(values, profile)
+    assert first.changed and not compact(first.after, profile).changed
+
+
+def test_micro_shortens_thinking_once() -> None:
+    thinking = {**answer("so"), "reasoning_content": "because " * 100}
+    values = [user(), thinking, *group(1, ["x"]), *NEWEST]
+    profile = only("micro", keep=0).replace(min_gain=0.0)
+    first = compact(values, profile)
+    assert first.changed and not compact(first.after, profile, force=True).changed
