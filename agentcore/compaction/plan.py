@@ -180,11 +180,13 @@ def _numbered(births: Sequence[Birth], before: Snapshot) -> tuple[list[Message],
 
 
 def _numbers_of(covers: Sequence[range], messages: Sequence[Message]) -> tuple[range, ...]:
-    if len(covers) == 1 and len(covers[0]) == 1:
-        number = messages[covers[0].start].number
-        return (range(number, number + 1),)
-    covered = chain.from_iterable(messages[run.start : run.stop] for run in covers)
-    return runs_of(list(map(_NUMBER, covered)))
+    """Run by run, since within one the numbers nearly always follow each other."""
+    found: list[range] = []
+    for rows in covers:
+        for run in runs_of(list(map(_NUMBER, messages[rows.start : rows.stop]))):
+            goes_on = bool(found) and found[-1].stop == run.start
+            found.append(range(found.pop().start, run.stop) if goes_on else run)
+    return tuple(found)
 
 
 def _place(birth: Birth, before: Snapshot, leading: int) -> int:
