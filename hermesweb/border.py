@@ -79,8 +79,9 @@ def remember(held: Lease) -> None:
         settle(held.session_id, held.fence, lambda row: memory.store(row, entries))
 
 
-def leave(held: Lease, end: RunEnd) -> bool:
-    """Give the lease back; whether the queue holds more that should be worked on."""
+def leave(held: Lease, end: RunEnd | None) -> bool:
+    """Give the lease back; whether the queue holds more that should be worked on. Without an end
+    the run waits for a person."""
     again = False
 
     def change(session: AgentSession) -> None:
@@ -88,7 +89,9 @@ def leave(held: Lease, end: RunEnd) -> bool:
         waiting = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
         again = end in GOES_ON and waiting.exists()
         session.stop_requested = False
-        if again:
+        if end is None:
+            session.status = Status.WAITING
+        elif again:
             session.status, session.asked_at = Status.QUEUED, timezone.now()
         elif session.status in (*lease.AT_WORK, Status.QUEUED):
             session.status = Status.IDLE

@@ -18,8 +18,9 @@ from agentcore.context import Context
 from agentcore.directives import Directives
 from agentcore.errors import StalePlan
 from agentcore.events import Event, RunEnd, RunEnded
-from agentcore.pressure import TokenCounter
 from agentcore.llm.base import ChatModel
+from agentcore.messages import Message
+from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
 from agentcore.tools import Toolbox
 from hermesweb import border, endpoints, lease, lives, opening, steering, summaries
@@ -30,7 +31,7 @@ from hermesweb.live import Announcer
 from hermesweb.models import AgentSession
 from hermesweb.prices import prices_of
 from hermesweb.recorder import FenceLost, NoSuchSession, record
-from hermesweb.tools import Run, toolbox_of
+from hermesweb.tools import Run, SessionArchive, toolbox_of
 from hermesweb.wake import wake
 
 logger = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ class Work:
         finally:
             await self._announcer.close()
 
-    async def _watched(self, session: AgentSession) -> RunEnd:
+    async def _watched(self, session: AgentSession) -> RunEnd | None:
         """Run the agent while the lease is kept; a lost one cancels it."""
         recovered = session.run_open
         while True:
@@ -136,9 +137,14 @@ class Work:
             recovered=recovered,
             prefix=await self._database.run(opening.request_before, session, snapshot),
             breaker=steering.breaker_of(session),
+            originals=self._originals,
+            archive=SessionArchive(session.pk, self._database.run),
             prices=await self._database.run(prices_of, session.model),
             contradicted=endpoints.contradicted(session, model.name),
         )
+
+    async def _originals(self, runs: Sequence[range]) -> Sequence[Message]:
+        return await self._database.run(lives.messages_of, self._lease.session_id, runs)
 
     async def _summarizer(
         self, session: AgentSession, profile: Profile, model: ChatModel
@@ -169,7 +175,7 @@ class Work:
     async def _check(self) -> None:
         await self._database.run(border.check_fence, self._lease)
 
-    async def _watch(self, agent: Agent) -> RunEnd:
+    async def _watch(self, agent: Agent) -> RunEnd | None:
         """Renew the lease and pass a stop on; ends only by raising FenceLost."""
         while True:
             await asyncio.sleep(WATCH_SECONDS)
@@ -179,8 +185,9 @@ class Work:
                 await self._database.run(border.renew, self._lease)
                 self._renewed = time.monotonic()
 
-    async def _settle(self, end: RunEnd) -> None:
-        """Hand the lease back in the transaction that looks at the queue once more."""
+    async def _settle(self, end: RunEnd | None) -> None:
+        """Hand the lease back in the transaction that looks at the queue once more. None: the run
+        waits for a person."""
         if end is RunEnd.ANSWERED:
             await self._database.run(border.remember, self._lease)
         again = await self._database.run(border.leave, self._lease, end)
@@ -209,7 +216,7 @@ def _tools(session: AgentSession, profile: Profile, search: Run) -> Toolbox:
     return toolbox_of(session, profile, search)
 
 
-async def _end(*tasks: asyncio.Task[RunEnd]) -> None:
+async def _end(*tasks: asyncio.Task[RunEnd | None]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
