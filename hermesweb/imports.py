@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -12,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from agentcore.errors import TranscriptError
 from agentcore.events import EventKind
 from agentcore.transcripts import Recording, load_all
 from hermesweb.acts.telling import act
@@ -25,19 +27,25 @@ from hermesweb.tape import Tape
 PROFILE = "balanced"
 PROBLEMS_KEPT = 500
 LEFT_OVER = timedelta(hours=1)
+# Of an import that somebody waits for at a page or a call.
+WAIT_SECONDS = 120.0
 
 
-def import_recording(owner: User, data: bytes, filename: str) -> AgentSession:
+def import_recording(
+    owner: User, data: bytes, filename: str, *, seconds: float | None = None
+) -> AgentSession:
     """The first session of the file; further ones and subagents become sessions beside it.
 
-    Raises TranscriptError when no reader can use the file. Whatever fails, nothing stays stored.
+    Raises TranscriptError when no reader can use the file, or when it takes longer than `seconds`.
+    Whatever fails, nothing stays stored.
     """
+    end = time.monotonic() + seconds if seconds is not None else None
     name = PurePath(filename).name
     stored: list[AgentSession] = []
     with ExitStack() as undo:
         for place, recording in enumerate(load_all(data), 1):
             title = recording.title or (f"{name} ({place})" if place > 1 else name)
-            for session in _store_tree(owner, recording, title, None):
+            for session in _store_tree(owner, recording, title, None, end=end):
                 undo.callback(remove, session)
                 stored.append(session)
         with transaction.atomic():
@@ -55,15 +63,27 @@ def clear_left_over() -> None:
 
 
 def _store_tree(
-    owner: User, recording: Recording, title: str, parent: AgentSession | None
+    owner: User,
+    recording: Recording,
+    title: str,
+    parent: AgentSession | None,
+    *,
+    end: float | None,
 ) -> Iterator[AgentSession]:
     """Each session before it is filled, so that the caller can take it back."""
     session = _session(owner, recording, title, parent)
     yield session
-    Tape(session, recording).store()
+    Tape(session, recording, lambda: _check(end)).store()
     for place, subagent in enumerate(recording.subagents, 1):
         name = subagent.title or f"{title}, subagent {place}"
-        yield from _store_tree(owner, subagent, name, session)
+        yield from _store_tree(owner, subagent, name, session, end=end)
+
+
+def _check(end: float | None) -> None:
+    if end is not None and time.monotonic() > end:
+        raise TranscriptError(
+            "storing it takes longer than an upload may: use manage.py import_session"
+        )
 
 
 def _session(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -41,11 +42,15 @@ CAUSES = {
 
 
 class Tape:
-    """Plays a recording into the rows of one session: what was appended, then each change."""
+    """Plays a recording into the rows of one session: what was appended, then each change. `check`
+    is asked before each transaction, and may raise."""
 
-    def __init__(self, session: AgentSession, recording: Recording) -> None:
+    def __init__(
+        self, session: AgentSession, recording: Recording, check: Callable[[], None]
+    ) -> None:
         self._session = session
         self._recording = recording
+        self._check = check
         self._turn_of = {
             number: turn.number
             for turn in recording.turns
@@ -70,6 +75,7 @@ class Tape:
         """Store what was born up to `last`, but for what the change to come begins."""
         numbers = [number for number in range(self._born + 1, last + 1) if number not in begun]
         for start in range(0, len(numbers), CHUNK):
+            self._check()
             births = [self._birth(number) for number in numbers[start : start + CHUNK]]
             with transaction.atomic():
                 lives.store(self._session, births)
@@ -87,6 +93,7 @@ class Tape:
         )
 
     def _revise(self, recorded: RecordedRevision) -> None:
+        self._check()
         revision, kind = recorded.revision, recorded.kind
         births = [
             lives.Birth(

@@ -34,6 +34,7 @@ def _cut_behind(tape: Tape, parent: Draft | None) -> list[Draft] | None:
 
 def _revived(tape: Tape, parent: Draft | None) -> list[Draft]:
     """The list of a branch that was left before."""
+    tape.spend(len(tape.steps))
     kept = _ancestors(parent)
     after = []
     for draft in tape.steps:

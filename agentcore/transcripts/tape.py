@@ -9,9 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from agentcore.breakdown import Mark
+from agentcore.errors import TranscriptError
 from agentcore.messages import Message, ToolStatus
 from agentcore.pressure import Usage
 from agentcore.transcripts.base import ChangeKind, Problem, ProblemKind, TurnStatus
+
+# A list that changes at each record comes to work, and to lives, that grow with the square of the
+# file: no recording seen needs a hundredth of these.
+MOST_WORK, MOST_MOVED = 20_000_000, 500_000
 
 
 @dataclass(slots=True, eq=False)
@@ -72,7 +77,8 @@ Step: TypeAlias = Draft | Change
 
 @dataclass(slots=True, eq=False)
 class Tape:
-    """`live` is the list in force, `steps` all that happened."""
+    """`live` is the list in force, `steps` all that happened; `work` counts what was looked at to
+    change the list, `moved` what came into it or left it by changes."""
 
     steps: list[Step] = field(default_factory=list)
     live: list[Draft] = field(default_factory=list)
@@ -80,6 +86,8 @@ class Tape:
     skipped: Counter[str] = field(default_factory=Counter)
     title: str = ""
     call_id: str | None = None
+    work: int = 0
+    moved: int = 0
 
     @property
     def tip(self) -> Draft | None:
@@ -104,9 +112,10 @@ class Tape:
         the list was changed since that one was born."""
         draft.live = draft.known = True
         self.live.insert(_index(self.live, behind) + 1, draft)
-        index = len(self.steps)
+        index = last = len(self.steps)
         while isinstance(self.steps[index - 1], Draft) and self.steps[index - 1] is not behind:
             index -= 1
+        self.spend(last - index)
         if isinstance(self.steps[index - 1], Change):
             draft.place = (behind, 1)
             index = len(self.steps)
@@ -123,10 +132,12 @@ class Tape:
         tokens_before: int | None = None,
     ) -> None:
         """The list becomes `after`: what is not in it ends, what was not live begins."""
+        self.spend(len(self.live) + len(after))
         kept = set(after)
         ended = [draft for draft in self.live if draft not in kept]
         begun = [draft for draft in after if not draft.live]
         born = [draft for draft in begun if not draft.known]
+        self.moved += len(ended) + len(begun)
         for draft in ended:
             draft.live = False
         for draft in begun:
@@ -134,6 +145,15 @@ class Tape:
         self.steps.extend(born)
         self.steps.append(Change(kind, ended, begun, born, at, asked_by, tokens_before))
         self.live = list(after)
+
+    def spend(self, work: int) -> None:
+        """Raises TranscriptError for a recording that jumps about more than can be followed."""
+        self.work += work
+        if self.work > MOST_WORK or self.moved > MOST_MOVED:
+            raise TranscriptError(
+                f"it jumps between branches too often to be followed ({self.moved:,} messages put "
+                "in and taken out): import a part of it"
+            )
 
     def problem(self, line: int | None, kind: ProblemKind, detail: str) -> None:
         self.problems.append(Problem(line, kind, detail))

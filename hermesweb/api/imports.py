@@ -11,7 +11,7 @@ from hermesweb.access import session_or_404
 from hermesweb.acts import Invalid
 from hermesweb.forms import ImportFile
 from hermesweb.http import SignedIn
-from hermesweb.imports import import_recording
+from hermesweb.imports import WAIT_SECONDS, import_recording
 from hermesweb.models import AgentSession, SessionKind
 
 router = Router(tags=["imports"])
@@ -25,7 +25,7 @@ def create(request: SignedIn, file: UploadedFile = File()) -> Status[dict[str, A
     if not form.is_valid():
         raise Invalid(str(form.errors["file"][0]), "file")
     try:
-        session = import_recording(request.user, file.read(), file.name or "")
+        session = import_recording(request.user, file.read(), file.name or "", seconds=WAIT_SECONDS)
     except TranscriptError as error:
         raise Invalid(str(error), "file") from error
     return Status(201, _shape(session))

@@ -9,7 +9,7 @@ from agentcore.errors import TranscriptError
 from hermesweb.access import session_or_404
 from hermesweb.forms import ImportFile
 from hermesweb.http import SignedIn
-from hermesweb.imports import PROBLEMS_KEPT, import_recording
+from hermesweb.imports import PROBLEMS_KEPT, WAIT_SECONDS, import_recording
 from hermesweb.models import SessionKind
 
 
@@ -21,7 +21,7 @@ def new(request: SignedIn) -> HttpResponse:
     if form.is_valid():
         file = form.cleaned_data["file"]
         try:
-            session = import_recording(request.user, file.read(), file.name)
+            session = import_recording(request.user, file.read(), file.name, seconds=WAIT_SECONDS)
         except TranscriptError as error:
             form.add_refusal(file.name, str(error))
         else:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded import (
@@ -20,6 +22,7 @@ from recorded import (
 )
 
 from agentcore.breakdown import Category, Mark
+from agentcore.errors import TranscriptError
 from agentcore.messages import ToolStatus
 from agentcore.transcripts import ChangeKind, ProblemKind, TurnStatus
 
@@ -141,6 +144,24 @@ def test_the_list_at_the_end_is_the_branch_of_the_newest_record(links: list[int]
         place = parents[place]
     assert texts(recording) == branch[::-1]
     check_sums(recording)
+
+
+@pytest.mark.parametrize("together", [1, 5_000])
+def test_a_file_that_jumps_between_two_branches_on_each_line_is_soon_refused(together: int) -> None:
+    """The branches part after `together` lines."""
+    records = [
+        said(str(line), str(max(line - (1 if line < together else 2), 0)), f"line {line}")
+        for line in range(10_000)
+    ]
+    started = time.process_time()
+    with pytest.raises(TranscriptError, match="jumps between branches"):
+        load(*records)
+    assert time.process_time() - started < 5
+
+
+def test_many_tries_from_the_same_message_are_no_jumps_between_branches() -> None:
+    recording = load(*(said(str(line), "0" if line else None, "go") for line in range(2_000)))
+    assert len(recording.context()) == 2 and len(recording.revisions) == 1_998
 
 
 def test_a_prompt_without_a_parent_begins_anew_and_a_missing_link_does_not() -> None:

@@ -109,6 +109,13 @@ def test_a_failure_half_way_leaves_nothing(ada: User, monkeypatch: pytest.Monkey
     assert not Body.objects.exists()
 
 
+def test_an_upload_that_takes_too_long_leaves_nothing(ada: User) -> None:
+    with pytest.raises(TranscriptError, match="longer than an upload may"):
+        import_recording(ada, json.dumps(CHAT).encode(), "talk.json", seconds=0)
+    assert not AgentSession.objects.exists()
+    assert not Body.objects.exists()
+
+
 def test_nobody_sees_a_session_while_it_is_imported_and_the_sweep_clears_the_rest(
     ada: User,
 ) -> None:
