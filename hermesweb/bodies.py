@@ -29,9 +29,14 @@ def keep(texts: Sequence[str]) -> list[str]:
         batch_size=CHUNK,
         ignore_conflicts=True,
     )
+    share(keys)
+    return keys
+
+
+def share(keys: Iterable[str]) -> None:
+    """One more reference a key to what is stored."""
     for count, same in _by_count(keys):
         Body.objects.filter(sha256__in=same).update(references=F("references") + count)
-    return keys
 
 
 def release(keys: Iterable[str]) -> None:

@@ -20,6 +20,7 @@ from hermesweb.acts.flags import (
     rename,
     unpin,
 )
+from hermesweb.acts.forks import fork
 from hermesweb.acts.memory import correct, forget, remember
 from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
@@ -40,6 +41,7 @@ __all__ = [
     "exclude",
     "floor",
     "forget",
+    "fork",
     "new_topic",
     "pin",
     "remember",

@@ -36,14 +36,14 @@ def create(
     instruction: str = "",
 ) -> AgentSession:
     """A session, with its first instruction queued where there is one. Raises Invalid."""
-    version = _profile(profile).current
+    version = profile_named(profile).current
     session = AgentSession(
         owner=owner,
         title=str(shown(title or instruction)).strip().split("\n")[0][:TITLE_CHARS],
         workspace=str(allowed_folder(workspace)),
         mode=_one_of(mode, Mode, "mode"),
         automatic=_one_of(automatic, ["", *Automatic], "automatic"),
-        model=_model(model, recording),
+        model=model_named(model, recording),
         profile=version.profile,
         profile_version=version,
         recording=recording,
@@ -52,7 +52,7 @@ def create(
     measure(session)
     with transaction.atomic():
         session.save()
-        act(owner, session, EventKind.SESSION_CREATED, _facts)
+        act(owner, session, EventKind.SESSION_CREATED, session_facts)
         if instruction.strip():
             send(owner, session, instruction)
     return session
@@ -76,7 +76,7 @@ def allowed_folder(text: str) -> Path:
     return folder
 
 
-def _profile(name: str) -> Profile:
+def profile_named(name: str) -> Profile:
     profile = Profile.objects.filter(name=name).first()
     if profile is None:
         names = ", ".join(Profile.objects.order_by("name").values_list("name", flat=True))
@@ -84,7 +84,7 @@ def _profile(name: str) -> Profile:
     return profile
 
 
-def _model(name: str, recording: AgentSession | None) -> str:
+def model_named(name: str, recording: AgentSession | None) -> str:
     try:
         endpoints.check(name)
     except endpoints.ModelUnavailable as error:
@@ -94,14 +94,7 @@ def _model(name: str, recording: AgentSession | None) -> str:
     return name
 
 
-def _one_of(value: str, members: Iterable[str], field: str) -> str:
-    known = list(members)
-    if value not in known:
-        raise Invalid(f"{field} is one of {', '.join(filter(None, known))}, not {value!r}", field)
-    return value
-
-
-def _facts(row: AgentSession) -> dict[str, object]:
+def session_facts(row: AgentSession) -> dict[str, object]:
     return {
         "title": row.title,
         "model": row.model,
@@ -112,3 +105,10 @@ def _facts(row: AgentSession) -> dict[str, object]:
         "limit": row.limit,
         "unit": row.unit,
     }
+
+
+def _one_of(value: str, members: Iterable[str], field: str) -> str:
+    known = list(members)
+    if value not in known:
+        raise Invalid(f"{field} is one of {', '.join(filter(None, known))}, not {value!r}", field)
+    return value

@@ -53,7 +53,7 @@ def pin(
             pin_until=until[:TITLE_CHARS],
             pinned_by=who,
         )
-        row.pinned_bytes = _pinned_bytes(row)
+        row.pinned_bytes = pinned_bytes(row)
         row.thrash = False
         _check_reachable(row)
         return _pin_facts(row, numbers)
@@ -64,7 +64,7 @@ def pin(
 def unpin(who: User | None, session: AgentSession, numbers: Collection[int]) -> None:
     def change(row: AgentSession) -> Mapping[str, Any]:
         _chosen(row, numbers).update(pinned=False, pin_reason="", pinned_by=None)
-        row.pinned_bytes = _pinned_bytes(row)
+        row.pinned_bytes = pinned_bytes(row)
         row.thrash = False
         return _pin_facts(row, numbers)
 
@@ -83,6 +83,16 @@ def floor(session: AgentSession) -> int:
     """Bytes that no compaction can free: the rigid part and what is pinned."""
     parts = session.categories
     return sum(parts[category] for category in RIGID) + session.pinned_bytes
+
+
+def pinned_bytes(row: AgentSession) -> int:
+    """A pinned member of a tool group keeps its whole group in the list: those of its turn."""
+    pins = row.messages.filter(pinned=True)
+    group = (Role.ASSISTANT, Role.TOOL)
+    turns = pins.filter(turn__gt=0, role__in=group).values_list("turn", flat=True)
+    kept = row.messages.filter(Q(pinned=True) | Q(turn__in=list(turns), role__in=group))
+    alive = kept.filter(lives__to_revision=None).distinct()
+    return alive.aggregate(sum=Sum("bytes"))["sum"] or 0
 
 
 def rename(who: User | None, session: AgentSession, title: str) -> None:
@@ -174,16 +184,6 @@ def _measure_at_rest(row: AgentSession) -> None:
     """The gauge follows at once; a worker takes the change up, and measures, at its next border."""
     if row.kind == SessionKind.RUN and row.status not in lease.AT_WORK:
         measure(row)
-
-
-def _pinned_bytes(row: AgentSession) -> int:
-    """A pinned member of a tool group keeps its whole group in the list: those of its turn."""
-    pins = row.messages.filter(pinned=True)
-    group = (Role.ASSISTANT, Role.TOOL)
-    turns = pins.filter(turn__gt=0, role__in=group).values_list("turn", flat=True)
-    kept = row.messages.filter(Q(pinned=True) | Q(turn__in=list(turns), role__in=group))
-    alive = kept.filter(lives__to_revision=None).distinct()
-    return alive.aggregate(sum=Sum("bytes"))["sum"] or 0
 
 
 def _check_reachable(row: AgentSession) -> None:

@@ -13,7 +13,16 @@ from django.urls import path
 from ninja import NinjaAPI
 from ninja.security import HttpBearer, SessionAuth
 
-from hermesweb.api import compactions, history, imports, instructions, messages, profiles, sessions
+from hermesweb.api import (
+    compactions,
+    forks,
+    history,
+    imports,
+    instructions,
+    messages,
+    profiles,
+    sessions,
+)
 from hermesweb.api.errors import add_handlers, failure
 from hermesweb.sign_in import user_of_token
 
@@ -78,7 +87,7 @@ api = NinjaAPI(
     docs_decorator=for_the_signed_in,
 )
 add_handlers(api)
-for noun in (sessions, instructions, messages, compactions, history, imports, profiles):
+for noun in (sessions, instructions, messages, compactions, forks, history, imports, profiles):
     api.add_router("", noun.router)
 
 _patterns, _app, _namespace = api.urls

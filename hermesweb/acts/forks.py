@@ -1,0 +1,86 @@
+"""A session that begins with the list of another one, as it was at some state."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from agentcore.events import EventKind, RunEnd
+from agentcore.messages import Role
+from agentcore.snapshot import State
+from hermesweb import audit, copies
+from hermesweb.acts.creation import allowed_folder, model_named, profile_named, session_facts
+from hermesweb.acts.errors import Invalid
+from hermesweb.acts.flags import TITLE_CHARS, pinned_bytes
+from hermesweb.acts.measuring import measure
+from hermesweb.acts.queue import send
+from hermesweb.acts.telling import act
+from hermesweb.lives import lives_at
+from hermesweb.models import AgentSession
+
+
+def fork(
+    who: User,
+    source: AgentSession,
+    state: State,
+    *,
+    text: str = "",
+    workspace: str = "",
+    model: str = "",
+    profile: str = "",
+) -> AgentSession:
+    """A session of its own that runs here. With `text` the last instruction of the state is
+    replaced by it and run. What is not given is as in the source. Raises Invalid."""
+    if text.strip():
+        state = _before_instruction(source, state)
+    version = profile_named(profile).current if profile else source.profile_version
+    session = AgentSession(
+        owner=who,
+        title=f"{source.title[: TITLE_CHARS - 40]} (fork at {state})".strip(),
+        workspace=str(allowed_folder(workspace or source.workspace)),
+        mode=source.mode,
+        automatic=source.automatic,
+        model=model_named(model or source.model, source.recording),
+        profile=version.profile if profile else source.profile,
+        profile_version=version,
+        recording=source.recording,
+        ratio=source.ratio,
+        turns=_turns(source, state),
+        # A reply that is owed waits for a person to resume it.
+        run_end=RunEnd.STOPPED,
+    )
+    with transaction.atomic():
+        session.save()
+        copies.copy_list(source, state, session)
+        measure(session)
+        session.pinned_bytes = pinned_bytes(session)
+        session.run_end = RunEnd.ANSWERED if _is_answered(session) else RunEnd.STOPPED
+        session.save()
+        told = {"from": source.pk, "at": str(state)}
+        act(who, session, EventKind.FORKED, lambda row: {**told, **session_facts(row)})
+        audit.write(who, EventKind.FORKED, chain=source.pk, new={**told, "to": session.pk})
+        if text.strip():
+            send(who, session, text)
+    return session
+
+
+def _before_instruction(source: AgentSession, state: State) -> State:
+    """The state in which the last instruction of this one was given."""
+    said = lives_at(source, state).filter(message__role=Role.USER, message__mark="")
+    last = said.order_by("-number").values_list("number", flat=True).first()
+    if last is None:
+        raise Invalid(f"there is no instruction in the list at {state}: choose a later one", "at")
+    first_life = source.lives.filter(number=last).order_by("from_revision").first()
+    assert first_life is not None
+    return State(first_life.from_revision, last - 1)
+
+
+def _turns(source: AgentSession, state: State) -> int:
+    ended = source.stored_turns.filter(ended_number__lte=state.last_number)
+    last = ended.order_by("-number").values_list("number", flat=True).first()
+    return last or 0
+
+
+def _is_answered(session: AgentSession) -> bool:
+    last = lives_at(session).order_by("-place", "-number").first()
+    return last is None or last.message.role not in (Role.USER, Role.TOOL)
