@@ -171,6 +171,8 @@ class Headroom:
         asked: Instruction | None,
     ) -> CompactionResult:
         snapshot, profile = self._context.snapshot(), directives.profile
+        if asked and asked.against:
+            raise StalePlan(asked.against)
         if asked and asked.prepared:
             return asked.prepared.on(snapshot, directives.pins, trigger)
         options = asked.options if asked else CompactionOptions()

@@ -63,7 +63,7 @@ def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) ->
     _price(row, result)
     if proof:
         row.checks = shown([asdict(check) for check in proof.checks])
-        row.survival = {kind: _bounded(told) for kind, told in as_json(proof.survival).items()}
+        row.survival = {kind: bounded(told) for kind, told in as_json(proof.survival).items()}
 
 
 def failed(row: Compaction, event: CompactionFailed) -> None:
@@ -127,6 +127,7 @@ def _price(row: Compaction, result: CompactionResult) -> None:
         row.cost = Decimal(0)
 
 
-def _bounded(told: dict[str, Any]) -> dict[str, Any]:
+def bounded(told: dict[str, Any]) -> dict[str, Any]:
+    """Survival of one kind, with so many lost facts as a page tells."""
     lost = told["lost"]
     return shown({**told, "lost": lost[:LOST_TOLD], "more": max(0, len(lost) - LOST_TOLD)})

@@ -5,7 +5,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from celery.signals import worker_shutting_down
 
-from hermesweb import counts, imports, lease, runner
+from hermesweb import counts, imports, lease, planning, runner
 from hermesweb.celery import app
 from hermesweb.wake import wake
 
@@ -22,6 +22,7 @@ def sweep() -> None:
     for session_id in lease.lost():
         wake(session_id)
     imports.clear_left_over()
+    planning.clear_ended()
     counts.catch_up()
 
 

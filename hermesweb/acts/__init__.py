@@ -22,12 +22,14 @@ from hermesweb.acts.flags import (
 )
 from hermesweb.acts.forks import fork
 from hermesweb.acts.memory import correct, forget, remember
+from hermesweb.acts.previews import apply_preview, plan_of, preview
 from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
 
 __all__ = [
     "Invalid",
     "Refused",
+    "apply_preview",
     "archive",
     "change_automatic",
     "change_mode",
@@ -44,6 +46,8 @@ __all__ = [
     "fork",
     "new_topic",
     "pin",
+    "plan_of",
+    "preview",
     "remember",
     "rename",
     "restore",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.result import CompactionState, Failure, Trigger
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind, RunEnd
@@ -27,6 +29,7 @@ from hermesweb.shown import storable
 from hermesweb.wake import wake
 
 MOST_BYTES = 1_000_000
+DEFAULT = CompactionOptions()
 
 
 def send(who: User | None, session: AgentSession, text: str) -> Instruction:
@@ -72,10 +75,22 @@ def withdraw(who: User | None, session: AgentSession, instruction_id: int) -> No
     act(who, session, EventKind.INSTRUCTION_WITHDRAWN, change)
 
 
-def compact_now(who: User | None, session: AgentSession, focus: str = "") -> Compaction:
-    """Queue a compaction; it is made at the next border. Refused while another one waits."""
+def compact_now(
+    who: User | None,
+    session: AgentSession,
+    options: CompactionOptions = DEFAULT,
+    *,
+    preview: str = "",
+) -> Compaction:
+    """Queue a compaction; it is made at the next border, by the plan of that preview where one is
+    named. Refused while another one waits."""
+    asked = storable(asdict(options))
     queued = Instruction(
-        session=session, kind=InstructionKind.COMPACT, text=storable(focus), by=who
+        session=session,
+        kind=InstructionKind.COMPACT,
+        text=asked["focus"],
+        options={"asked": asked, "preview": preview},
+        by=who,
     )
     made: list[Compaction] = []
 
@@ -94,6 +109,7 @@ def compact_now(who: User | None, session: AgentSession, focus: str = "") -> Com
                 trigger=Trigger.MANUAL,
                 by=who,
                 instruction=queued,
+                options=asked,
                 turn=row.turns,
             )
         )

@@ -6,26 +6,56 @@ from django.http import Http404
 from ninja import Query, Router, Status
 from pydantic import Field
 
+from agentcore.compaction.asked import CompactionOptions
 from hermesweb import acts, diffs
 from hermesweb.access import session_or_404
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window, by_number
+from hermesweb.api.plans import added_rows, changed_rows, shape
 from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
-from hermesweb.models import Compaction
+from hermesweb.models import Compaction, Preview
 
 router = Router(tags=["compactions"])
 
 
 class Wish(Body):
+    """`preview`: only look at what it would come to; `preview_id`: make exactly what was shown."""
+
+    preset: str = Field(default="", max_length=40)
+    stage: str = Field(default="", max_length=40)
+    keep_last: int | None = Field(default=None, ge=0, le=10_000)
     focus: str = Field(default="", max_length=2_000)
+    up_to: int | None = Field(default=None, ge=1, le=10**9)
+    summary: str | None = Field(default=None, max_length=1_000_000)
+    preview: bool = False
+    preview_id: str = Field(default="", max_length=60)
+
+    @property
+    def options(self) -> CompactionOptions:
+        return CompactionOptions(
+            self.preset, self.stage, self.keep_last, self.focus, self.up_to, self.summary
+        )
 
 
-@router.post("/sessions/{id}/compactions", response={202: Any})
+@router.post("/sessions/{id}/compactions", response={200: Any, 202: Any})
 def compact(request: SignedIn, id: str, body: Wish | None = None) -> Status[dict[str, Any]]:
-    """Queues a compaction by hand: it is made at the next border, whatever the threshold."""
+    """Queues a compaction by hand: it is made at the next border, whatever the threshold. With
+    `preview` nothing is queued: the plan is worked out and kept for 24 hours."""
     session = session_or_404(request.user, id)
-    made = acts.compact_now(request.user, session, (body or Wish()).focus)
+    wish = body or Wish()
+    if wish.preview:
+        found, plan = acts.preview(request.user, session, wish.options)
+        return Status(200, {**_kept(found), **shape(plan), "floor": acts.floor(session)})
+    if wish.preview_id:
+        if wish.model_fields_set != {"preview_id"}:
+            raise acts.Invalid(
+                "a preview has its options already: leave the others out", "preview_id"
+            )
+        made = acts.apply_preview(request.user, session, wish.preview_id)
+    else:
+        acts.plan_of(session, wish.options)
+        made = acts.compact_now(request.user, session, wish.options)
     queued = made.instruction
     assert queued is not None
     return Status(202, {"number": made.number, **ticket(session, queued)})
@@ -64,28 +94,8 @@ def one(request: SignedIn, id: str, number: int) -> dict[str, Any]:
         "checks": row.checks,
         "survival": row.survival,
         "detail": row.detail or None,
-        "fates": [
-            {
-                "number": one.number,
-                "index": one.index_before,
-                "fate": one.fate,
-                "stage": one.stage or None,
-                "bytes_before": one.bytes_before,
-                "bytes_after": one.bytes_after,
-            }
-            for one in rows
-            if one.fate and not one.is_unchanged
-        ],
-        "added": [
-            {
-                "number": one.number,
-                "origin": one.origin,
-                "bytes": one.bytes_after,
-                "stands_for": stands_for.get(one.number, []),
-            }
-            for one in rows
-            if one.fate is None
-        ],
+        "fates": changed_rows(rows),
+        "added": added_rows(rows, stands_for),
     }
 
 
@@ -112,4 +122,13 @@ def short(row: Compaction) -> dict[str, Any]:
         "cost": str(row.cost) if row.cost is not None else None,
         "seconds": row.seconds,
         "at": row.at,
+    }
+
+
+def _kept(found: Preview) -> dict[str, Any]:
+    return {
+        "preview_id": found.pk,
+        "ends_at": found.ends_at,
+        "revision": found.revision,
+        "last_number": found.last_number,
     }

@@ -7,7 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from agentcore import diff
-from hermesweb import diffs
+from hermesweb import bands, diffs
 from hermesweb.access import session_or_404
 from hermesweb.choices import DiffChoice, problems
 from hermesweb.http import SignedIn
@@ -35,7 +35,7 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
         "start": chosen["start"] or 0,
         "totals": diff.totals(rows),
         "counts": list(diffs.counts(rows).items()),
-        "shown": diffs.shown(
+        "shown": bands.shown(
             session,
             rows,
             fate=chosen["fate"],

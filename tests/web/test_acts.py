@@ -87,9 +87,9 @@ def test_a_session_that_cannot_work_refuses_instructions_with_the_reason(
     ada: User, known: dict[str, Any], code: str
 ) -> None:
     session = a_session(ada, **known)
-    for act in (acts.send, acts.compact_now):
+    for act in (lambda: acts.send(ada, session, "x"), lambda: acts.compact_now(ada, session)):
         with pytest.raises(Refused) as error:
-            act(ada, session, "x")
+            act()
         assert error.value.code == code
     assert not session.instructions.exists()
 

@@ -111,7 +111,7 @@ def test_a_compaction_is_queued_with_its_number_and_only_one_at_a_time(
     assert problem(caller.post(path)) == (409, "running", None)
     row = session.stored_compactions.get()
     assert (row.state, row.trigger, row.by) == ("queued", "manual", ada)
-    assert problem(caller.post(path, {"preset": "kairo"})) == (422, "invalid", "preset")
+    assert problem(caller.post(path, {"presets": "x"})) == (422, "invalid", "presets")
 
 
 def test_a_compaction_tells_what_became_of_each_row(caller: Caller, ada: User) -> None:

@@ -9,8 +9,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from scenes import a_talk, a_talk_of, compacted, html_of, words_of
 
-from hermesweb import acts, diffs
-from hermesweb.diffs import BANDS, Cell, Fold
+from hermesweb import acts, bands, diffs
+from hermesweb.bands import BANDS, Cell, Fold
 from hermesweb.models import AgentSession, Compaction, StoredMessage
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +36,8 @@ def shape(session: AgentSession, number: int = 1, **how: object) -> list[tuple[o
             cell.message.number if isinstance(cell, Cell) else f"+{cell.rows}" for cell in cells
         ]
 
-    bands = diffs.shown(session, rows, **how).bands  # type: ignore[arg-type]
-    return [(band.name, side(band.before), side(band.after)) for band in bands]
+    page = bands.shown(session, rows, **how)  # type: ignore[arg-type]
+    return [(band.name, side(band.before), side(band.after)) for band in page.bands]
 
 
 def test_the_verdict_says_what_was_freed_measured(client: Client, ada: User) -> None:
@@ -224,7 +224,7 @@ def test_a_fold_can_be_opened_in_pages(client: Client, ada: User) -> None:
     folded = shape(session)
     assert folded[1] == ("summarized", [3, 4, 5, "+244", 250], [301])
     rows = diffs.rows_of(session, session.stored_compactions.get())
-    first = diffs.shown(session, rows, start=6, unfolded=True)
+    first = bands.shown(session, rows, start=6, unfolded=True)
     assert [len(band.before) for band in first.bands] == [100]
     assert first.next_start == 106
     assert "More rows" in html_of(client, url(session, "1/?start=6&open=1"), htmx=True)
@@ -238,7 +238,7 @@ def test_pages_of_bands_hold_each_row_once(ada: User) -> None:
     seen: list[int] = []
     start: int | None = 0
     while start is not None:
-        page = diffs.shown(session, rows, start=start)
+        page = bands.shown(session, rows, start=start)
         assert len(page.bands) <= BANDS
         for band in page.bands:
             seen += [cell.message.number for cell in band.before if isinstance(cell, Cell)]

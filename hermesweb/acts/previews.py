@@ -1,0 +1,117 @@
+"""A compaction that is looked at before it is made."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from agentcore.compaction.asked import CompactionOptions, PreparedPlan
+from agentcore.compaction.result import WrittenSummary
+from agentcore.errors import ProfileError, StalePlan
+from agentcore.pressure import Usage
+from hermesweb import prepared
+from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.queue import compact_now
+from hermesweb.models import AgentSession, Compaction, Preview
+from hermesweb.planning import Planned, planned
+from hermesweb.shown import storable
+
+LASTS = timedelta(hours=24)
+
+
+def preview(
+    who: User | None,
+    session: AgentSession,
+    options: CompactionOptions,
+    *,
+    written: WrittenSummary | None = None,
+    instead_of: str = "",
+) -> tuple[Preview, Planned]:
+    """Work a compaction out, and keep its plan for 24 hours; `instead_of`: the preview that the
+    person looked at until now. Raises Invalid."""
+    plan = plan_of(session, options, written)
+    base = plan.result.plan.base
+    kept = Preview.objects.create(
+        session=session,
+        by=who,
+        revision=base.revision,
+        last_number=base.last_number,
+        options=_stored(options, written),
+        plan=prepared.packed(PreparedPlan.of(plan.result)),
+        ends_at=timezone.now() + LASTS,
+    )
+    session.previews.filter(pk=instead_of, by=who).delete()
+    return kept, plan
+
+
+def plan_of(
+    session: AgentSession, options: CompactionOptions, written: WrittenSummary | None = None
+) -> Planned:
+    """Raises Invalid for options that cannot be, and for a summary that is not taken."""
+    try:
+        plan = planned(session, options, written)
+    except ProfileError as error:
+        field = "keep_last" if error.field == "stages" else error.field
+        raise Invalid(str(error), field) from error
+    except StalePlan as error:
+        raise Invalid(str(error), "up_to") from error
+    if options.summary is not None:
+        if plan.request is None:
+            raise Invalid("no stage of this plan makes a summary: leave the text out", "summary")
+        for failure in plan.result.failures:
+            raise Invalid(f"{failure.reason}: {failure.detail}", "summary")
+    return plan
+
+
+def apply_preview(who: User | None, session: AgentSession, preview_id: str) -> Compaction:
+    """Queue exactly the plan that was shown. Refused where the list was revised since."""
+    found = found_preview(session, preview_id)
+    if found.revision != session.revision:
+        raise Refused(
+            f"the list is at revision {session.revision}, the preview was made at "
+            f"{found.revision}: look at a new one",
+            "stale",
+        )
+    if not prepared.unpacked(found.plan).stages:
+        raise Refused("this preview changes nothing: there is nothing to apply", "nothing")
+    # A run that is busy may take a while to reach the border.
+    Preview.objects.filter(pk=found.pk).update(ends_at=timezone.now() + LASTS)
+    return compact_now(who, session, options_of(found), preview=found.pk)
+
+
+def found_preview(session: AgentSession, preview_id: str) -> Preview:
+    """Refused for one that ended or never was: both are as stale."""
+    now = timezone.now()
+    found = session.previews.filter(pk=preview_id, ends_at__gt=now).first()
+    if found is None:
+        raise Refused(
+            f"there is no preview {preview_id!r:.80} any more: each is kept for 24 hours, "
+            "look at a new one",
+            "stale",
+        )
+    return found
+
+
+def options_of(found: Preview) -> CompactionOptions:
+    return CompactionOptions(**found.options["asked"])
+
+
+def written_of(found: Preview) -> WrittenSummary | None:
+    """What a model wrote for this preview, or for the one before it."""
+    value = found.options.get("written")
+    if value is None:
+        return None
+    usage = Usage(**value["usage"]) if value["usage"] else None
+    return WrittenSummary(**{**value, "usage": usage})
+
+
+def _stored(options: CompactionOptions, written: WrittenSummary | None) -> dict[str, Any]:
+    kept = replace(options, focus=storable(options.focus))
+    return {
+        "asked": storable(asdict(kept)),
+        "written": storable(asdict(written)) if written else None,
+    }

@@ -1,0 +1,85 @@
+"""What a compaction did, or would do, in the words of `compact --json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from agentcore import diff
+from agentcore.compaction.result import CompactionResult
+from agentcore.ledger.survival import as_json
+from agentcore.snapshot import Snapshot
+from hermesweb import attempts, totals
+from hermesweb.planning import Planned
+from hermesweb.shown import shown
+
+
+def shape(plan: Planned) -> dict[str, Any]:
+    """`freed` is in bytes; `summary` the text that would stand in the list."""
+    result, proof = plan.result, plan.verification
+    stands_for = {one.number: _ranges(one.stands_for) for one in plan.born}
+    return {
+        "changed": result.changed,
+        "reason": result.reason,
+        "before": _side(result.before),
+        "after": _side(result.after),
+        "freed": result.freed,
+        "used_before": plan.before.used,
+        "used_after": plan.after.used,
+        "limit": plan.after.limit,
+        "unit": plan.after.unit,
+        "stages": [asdict(stage) for stage in result.stages],
+        "checks": shown([asdict(check) for check in proof.checks]) if proof else [],
+        "survival": _survival(proof.survival) if proof else {},
+        "fates": changed_rows(plan.rows),
+        "added": added_rows(plan.rows, stands_for),
+        "summary": _summary(plan, result),
+    }
+
+
+def changed_rows(rows: Sequence[diff.Row]) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": one.number,
+            "index": one.index_before,
+            "fate": one.fate,
+            "stage": one.stage or None,
+            "bytes_before": one.bytes_before,
+            "bytes_after": one.bytes_after,
+        }
+        for one in rows
+        if one.fate and not one.is_unchanged
+    ]
+
+
+def added_rows(rows: Sequence[diff.Row], stands_for: Mapping[int, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": one.number,
+            "origin": one.origin,
+            "bytes": one.bytes_after,
+            "stands_for": stands_for.get(one.number, []),
+        }
+        for one in rows
+        if one.fate is None
+    ]
+
+
+def _side(snapshot: Snapshot) -> dict[str, Any]:
+    return {"size": snapshot.sizes.bytes, "breakdown": totals.plain(snapshot.sizes.breakdown)}
+
+
+def _survival(found: Any) -> dict[str, Any]:
+    return {kind: attempts.bounded(told) for kind, told in as_json(found).items()}
+
+
+def _summary(plan: Planned, result: CompactionResult) -> dict[str, Any] | None:
+    if plan.request is None:
+        return None
+    by = result.summaries[-1].model if result.summaries else "ledger"
+    return {"text": shown(plan.summary), "words": plan.words, "by": by}
+
+
+def _ranges(runs: Sequence[range]) -> list[list[int]]:
+    return [[run.start, run.stop - 1] for run in runs]

@@ -1,0 +1,155 @@
+"""What a compaction would come to now: nothing is changed, and no model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from django.utils import timezone
+
+from agentcore import diff
+from agentcore.breakdown import NOTHING
+from agentcore.compaction.asked import CompactionOptions
+from agentcore.compaction.notes import without_header
+from agentcore.compaction.pipeline import Answer, PressureOf, run_pipeline
+from agentcore.compaction.plan import Origin
+from agentcore.compaction.result import CompactionResult, Trigger, WrittenSummary
+from agentcore.compaction.summarizer import SummaryRequest, accept_written, count_words
+from agentcore.messages import Message
+from agentcore.pressure import Pressure, TokenCounter
+from agentcore.profile import Profile
+from agentcore.verify import Verification
+from hermesweb import endpoints, lives, pins
+from hermesweb.models import AgentSession, Preview, SessionKind, StoredMessage
+from hermesweb.tools import toolbox_of
+
+
+@dataclass(frozen=True)
+class Planned:
+    """`request` is what a model would be asked, None where no stage wants a summary; `pins` are
+    those in force."""
+
+    result: CompactionResult
+    request: SummaryRequest | None
+    before: Pressure
+    pins: frozenset[int]
+
+    @property
+    def after(self) -> Pressure:
+        return self.result.pressure or self.before
+
+    @cached_property
+    def verification(self) -> Verification | None:
+        return self.result.verification() if self.result.changed else None
+
+    @cached_property
+    def rows(self) -> list[diff.Row]:
+        """Every row of the list with what would become of it."""
+        result = self.result
+        change = [(result.plan, result.before)] if result.changed else []
+        return diff.rows(diff.entries(result.before, result.after, change, pins=self.pins))
+
+    @property
+    def born(self) -> list[Message]:
+        """The messages that the plan would bear, with the numbers that they would get now."""
+        revision = self.result.revision
+        return [message for message, _ in revision.begun] if revision else []
+
+    @property
+    def summary(self) -> str:
+        """The text of the summary, by whomever; empty where there is none."""
+        births = self.result.plan.births
+        texts = (one.message.text for one in births if one.origin is Origin.SUMMARY)
+        return without_header(next(texts, ""))
+
+    @property
+    def words(self) -> int:
+        return count_words(self.summary)
+
+
+def planned(
+    session: AgentSession, options: CompactionOptions, written: WrittenSummary | None = None
+) -> Planned:
+    """`written`: what a model, or a person who went over it, made of the request. Raises
+    ProfileError for the options, StalePlan where the boundary left the list."""
+    snapshot, profile = lives.snapshot_of(session), in_force(session)
+    measure = _measure(session, profile)
+    kept = pins.in_force(session)
+    run = run_pipeline(
+        snapshot,
+        options.applied_to(profile),
+        pressure_of=measure,
+        trigger=Trigger.MANUAL,
+        pins=kept | options.held(snapshot),
+        checkpoints=pins.checkpoints(session),
+    )
+    request: SummaryRequest | None = None
+    try:
+        request = replace(next(run), focus=options.focus)
+        answer = _answer(request, options, written)
+        while True:
+            run.send(answer)
+    except StopIteration as stop:
+        result: CompactionResult = stop.value
+    return Planned(result, request, measure(snapshot), kept)
+
+
+def in_force(session: AgentSession) -> Profile:
+    """As the next turn will have it."""
+    version = session.profile.current if session.profile else session.profile_version
+    profile = version.value
+    given = endpoints.given_window(session.model) if profile.window is None else None
+    return profile.replace(window=given) if given else profile
+
+
+def stored(session: AgentSession, message: Message) -> StoredMessage:
+    """A message that is not born yet, for pages that show rows; never saved."""
+    return StoredMessage(
+        session=session,
+        number=message.number,
+        role=message.role,
+        preview=lives.preview_of(message),
+        bytes=message.sizes.bytes,
+        categories={str(name): size for name, size in message.sizes.breakdown.items()},
+        tool=message.tool or "",
+        replaces=message.replaces,
+        stands_for=[[run.start, run.stop - 1] for run in message.stands_for],
+    )
+
+
+def unborn(session: AgentSession, plan: Planned) -> Mapping[int, StoredMessage]:
+    return {message.number: stored(session, message) for message in plan.born}
+
+
+def clear_ended() -> None:
+    """Previews that nobody applied in their time."""
+    Preview.objects.filter(ends_at__lte=timezone.now()).delete()
+
+
+def _answer(
+    request: SummaryRequest, options: CompactionOptions, written: WrittenSummary | None
+) -> Answer:
+    if options.summary is None:
+        return written
+    answer = accept_written(options.summary, request)
+    if written and isinstance(answer, WrittenSummary):
+        model = written.model if written.text == answer.text else answer.model
+        return replace(written, text=answer.text, model=model)
+    return answer
+
+
+def _measure(session: AgentSession, profile: Profile) -> PressureOf:
+    """As the session's own worker would; a recording has no tools of its own here."""
+    runs = session.kind == SessionKind.RUN
+    schemas = toolbox_of(session, profile).sizes if runs else NOTHING
+    window = endpoints.window_for(session, profile)
+    counter = TokenCounter(session.ratio)
+    return lambda snapshot: counter.pressure(
+        snapshot.sizes,
+        schemas,
+        budget=profile.budget_for(window),
+        window=window,
+        reserve=profile.reserve_for(window),
+        counts_schemas=profile.counts_schemas,
+    )
