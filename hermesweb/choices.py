@@ -10,7 +10,7 @@ from django import forms
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.memory import EntryKind
-from hermesweb.listing import Choice, Order, View
+from hermesweb.listing import ALIVE, FATES, Choice, Order, View
 from hermesweb.rollup import By
 from hermesweb.templatetags.units import plain, words
 
@@ -37,6 +37,10 @@ class MessageChoice(forms.Form):
     order = forms.ChoiceField(choices=[(one, one) for one in Order], required=False)
     category = forms.ChoiceField(choices=[(one, one) for one in Category], required=False)
     q = forms.CharField(max_length=200, required=False)
+    whole = forms.BooleanField(required=False)
+    fate = forms.ChoiceField(choices=[(one, one) for one in (ALIVE, *FATES)], required=False)
+    size = forms.IntegerField(min_value=0, max_value=10**9, required=False)
+    message = forms.IntegerField(min_value=1, max_value=10**9, required=False)
     before = KeyField()
     after = KeyField()
     seen = forms.IntegerField(min_value=0, max_value=10**9, required=False)
@@ -45,11 +49,17 @@ class MessageChoice(forms.Form):
     def choice(self) -> Choice:
         """Only once the form is valid."""
         chosen = self.cleaned_data
+        # What is gone stands in the transcript alone.
+        gone = chosen["fate"] not in ("", ALIVE)
         return Choice(
-            view=View(chosen["view"] or View.MODEL),
+            view=View.ALL if gone else View(chosen["view"] or View.MODEL),
             order=Order(chosen["order"] or Order.IN_ORDER),
             category=chosen["category"],
             q=chosen["q"],
+            whole=chosen["whole"],
+            fate=chosen["fate"],
+            size=chosen["size"] or 0,
+            message=chosen["message"],
             before=chosen["before"],
             after=chosen["after"],
             seen=chosen["seen"],

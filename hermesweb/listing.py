@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
@@ -10,13 +10,18 @@ from operator import or_
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate
-from hermesweb.models import AgentSession, Compaction, StoredMessage
+from hermesweb.lines import Line, lines, with_cuts
+from hermesweb.models import AgentSession, Life, StoredMessage
 
 PAGE_ROWS = 50
+ALIVE = "alive"
+# What can have become of a message that left the list.
+FATES = tuple(fate for fate in Fate if fate not in (Fate.KEPT, Fate.PINNED))
+SIZES = (1_000, 4_000, 16_000, 64_000)
 
 
 class View(StrEnum):
@@ -33,14 +38,20 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which rows. `before` and `after` are keys (place or bytes, number) of rows beside the page;
-    without them it is the newest page, or the one with the largest. `seen`: what is born after that
-    message is shown as fresh."""
+    """Which rows. `whole`: `q` is looked for in whole texts. `fate`: only what left the list by
+    it, or `alive`; `size`: bytes at least. `before` and `after` are keys (place or bytes, number)
+    of rows beside the page; without them it is the one that begins with `message`, which is shown
+    opened, else the newest page, or that of the largest. `seen`: what is born after that message is
+    shown as fresh."""
 
     view: View = View.MODEL
     order: Order = Order.IN_ORDER
     category: str = ""
     q: str = ""
+    whole: bool = False
+    fate: str = ""
+    size: int = 0
+    message: int | None = None
     before: tuple[int, int] | None = None
     after: tuple[int, int] | None = None
     seen: int | None = None
@@ -53,6 +64,10 @@ class Choice:
             "order": self.order if self.order is not Order.IN_ORDER else "",
             "category": self.category,
             "q": self.q,
+            "whole": int(self.whole),
+            "fate": self.fate,
+            "size": self.size,
+            "message": self.message,
             "before": _key_text(self.before),
             "after": _key_text(self.after),
             "seen": self.seen,
@@ -60,38 +75,17 @@ class Choice:
         return urlencode({name: value for name, value in parts.items() if value})
 
     def at(self, **beside: Any) -> Choice:
-        return replace(self, **{"before": None, "after": None, "seen": None, **beside})
+        return replace(
+            self, **{"before": None, "after": None, "seen": None, "message": None, **beside}
+        )
+
+    @property
+    def searches(self) -> bool:
+        return bool(self.whole and self.q)
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.category or self.q)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """`bar` in percent of the largest row of the page; `share` of the list, None for what left it;
-    `born` in that turn or after it, of the session's `turns`; `fate` of the last life that ended,
-    empty while one is open; `cut_before` stands above it."""
-
-    message: StoredMessage
-    key: tuple[int, int]
-    category: str
-    bar: float
-    share: float | None
-    turns: int
-    born: int
-    fresh: bool = False
-    fate: str = ""
-    cut_before: Compaction | None = None
-
-    @property
-    def alive(self) -> bool:
-        return not self.fate
-
-    @property
-    def age(self) -> int:
-        """In turns."""
-        return max(self.turns - self.born, 0)
+        return bool(self.category or self.q or self.fate or self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,26 +141,30 @@ class Page:
     def categories(self) -> list[Category]:
         return list(Category)
 
+    @property
+    def fates(self) -> list[str]:
+        return list(FATES)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return SIZES
+
 
 def page(session: AgentSession, choice: Choice) -> Page:
-    """Four queries at most, whatever the length of the session."""
-    rows, more_before, more_after = _window(_source(session, choice), choice)
-    lines = _lines(session, rows, choice)
+    """Eight queries at most, whatever the length of the session."""
+    found = source(session, choice)
+    rows, more_before, more_after = _window(found, _around(found, choice))
+    shown = _lines(session, rows, choice)
     return Page(
         choice=choice,
-        lines=lines,
-        earlier=choice.at(before=lines[0].key) if lines and more_before else None,
-        later=choice.at(after=lines[-1].key) if lines and more_after else None,
+        lines=shown,
+        earlier=choice.at(before=shown[0].key) if shown and more_before else None,
+        later=choice.at(after=shown[-1].key) if shown and more_after else None,
     )
 
 
-def fate_of(session: AgentSession, number: int) -> str:
-    """Empty while the message is in the list."""
-    return _fates(session, [number]).get(number, "")
-
-
-def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
-    """Rows with their `key`, in no order yet."""
+def source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
+    """Rows with their `place`, in no order yet."""
     messages = _light(session.messages.all())
     if choice.view is View.MODEL:
         # Naming the session here too lets the index of lives give the rows in their order.
@@ -174,6 +172,10 @@ def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
         messages = messages.annotate(place=F("lives__place"))
     else:
         messages = messages.annotate(place=F("number"))
+    if choice.fate:
+        messages = _of_fate(messages, choice.fate)
+    if choice.size:
+        messages = messages.filter(bytes__gte=choice.size)
     if choice.category:
         messages = messages.filter(categories__has_key=choice.category)
     if choice.q:
@@ -182,6 +184,29 @@ def _source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
             reduce(or_, (Q(**{f"{name}__icontains": choice.q}) for name in named))
         )
     return messages
+
+
+def _around(rows: QuerySet[Any], choice: Choice) -> Choice:
+    """With a message named and no page, the page that begins a little before it."""
+    if choice.message is None or choice.before or choice.after:
+        return choice
+    found = rows.filter(number=choice.message).first()
+    if found is None:
+        return choice
+    largest_first = choice.order is Order.LARGEST
+    field, key = ("bytes", found.bytes) if largest_first else ("place", found.place)
+    nearer = rows.filter(_beyond(field, (key, found.number), "gt"))[:PAGE_ROWS].count()
+    if nearer < PAGE_ROWS:
+        return choice
+    return replace(choice, after=(key, found.number + (1 if largest_first else -1)))
+
+
+def _of_fate(messages: QuerySet[StoredMessage], fate: str) -> QuerySet[StoredMessage]:
+    lives = Life.objects.filter(message=OuterRef("pk"))
+    is_alive = Exists(lives.filter(to_revision=None))
+    if fate == ALIVE:
+        return messages.filter(is_alive)
+    return messages.filter(~is_alive, Exists(lives.filter(fate=fate)))
 
 
 def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
@@ -219,58 +244,10 @@ def _beyond(field: str, key: tuple[int, int], sign: str) -> Q:
 
 
 def _lines(session: AgentSession, rows: Sequence[Any], choice: Choice) -> list[Line]:
-    largest = max((row.bytes for row in rows), default=0)
-    lines = [_line(session, choice, row, largest) for row in rows]
-    if choice.view is View.MODEL:
-        return lines
-    lines = _with_fates(session, lines)
-    whole = choice.order is Order.IN_ORDER and not choice.is_filtered
-    return _with_cuts(session, lines) if whole else lines
-
-
-def _line(session: AgentSession, choice: Choice, message: Any, largest: int) -> Line:
     by_size = choice.order is Order.LARGEST
-    return Line(
-        message=message,
-        key=(message.bytes if by_size else message.place, message.number),
-        category=max(message.categories, key=message.categories.get, default="user"),
-        bar=100.0 * message.bytes / largest if largest else 0.0,
-        share=message.bytes / session.bytes if session.bytes else None,
-        turns=session.turns,
-        born=message.turn or message.turn_before or 0,
-        fresh=choice.seen is not None and message.number > choice.seen,
-    )
-
-
-def _with_fates(session: AgentSession, lines: Sequence[Line]) -> list[Line]:
-    fates = _fates(session, [line.message.number for line in lines])
-    return [
-        replace(line, fate=fate, share=None if fate else line.share)
-        for line in lines
-        for fate in [fates.get(line.message.number, "")]
-    ]
-
-
-def _fates(session: AgentSession, numbers: Sequence[int]) -> dict[int, str]:
-    lives = session.lives.filter(number__in=numbers).order_by("from_revision")
-    return {
-        number: "" if end is None else fate or Fate.DROPPED
-        for number, end, fate in lives.values_list("number", "to_revision", "fate")
-    }
-
-
-def _with_cuts(session: AgentSession, lines: Sequence[Line]) -> list[Line]:
-    """Each compaction above the first message that it bore."""
-    if not lines:
-        return []
-    span = (lines[0].message.number, lines[-1].message.number)
-    changes = session.revisions.filter(last_number__range=span).values_list(
-        "number", "last_number", "begun"
-    )
-    born = {number: last - begun + 1 for number, last, begun in changes}
-    compactions: Iterable[Compaction] = session.stored_compactions.filter(revision__in=born)
-    above = {born[cut.revision]: cut for cut in compactions if cut.revision is not None}
-    return [replace(line, cut_before=above.get(line.message.number)) for line in lines]
+    found = lines(session, rows, by_size=by_size, seen=choice.seen)
+    whole = choice.view is View.ALL and not by_size and not choice.is_filtered
+    return with_cuts(session, found) if whole else found
 
 
 def _key_text(key: tuple[int, int] | None) -> str:

@@ -39,6 +39,7 @@ urlpatterns = [
         name="instruction_withdraw",
     ),
     path("sessions/<str:id>/messages/", messages.listing, name="messages"),
+    path("sessions/<str:id>/messages/search/", messages.search, name="messages_search"),
     path("sessions/<str:id>/messages/<int:number>/", messages.message, name="message"),
     path("sessions/<str:id>/messages/<int:number>/pin", messages.pin, name="message_pin"),
     path("sessions/<str:id>/messages/<int:number>/unpin", messages.unpin, name="message_unpin"),

@@ -11,9 +11,12 @@ from django.shortcuts import redirect, render
 from django_htmx.http import reswap, retarget
 
 from hermesweb import acts
+from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
+from hermesweb.listing import Choice, Page, page
 from hermesweb.models import AgentSession
 from hermesweb.reading import can_resume, can_steer, can_stop, in_force, read
+from hermesweb.search import search
 
 QUEUE_ROWS = 20
 
@@ -58,6 +61,22 @@ def live_context(session: AgentSession) -> dict[str, Any]:
         "queue": queue[:QUEUE_ROWS],
         "last_compaction": last,
     }
+
+
+def list_context(session: AgentSession, choice: Choice) -> dict[str, Any]:
+    """The message list as an address asks for it: a page, or the first hits of a search; and the
+    message that it shows opened."""
+    context: dict[str, Any] = {"forms": list(Form)}
+    if choice.searches:
+        context |= {"page": Page(choice, [], None, None), "found": search(session, choice)}
+    else:
+        context["page"] = page(session, choice)
+    if choice.message is not None:
+        messages = session.messages.select_related("body", "captured", "pinned_by")
+        opened = messages.filter(number=choice.message).first()
+        context["opened"] = opened
+        context["content"] = content(opened, Form.TEXT, 0) if opened else None
+    return context
 
 
 def _refused(request: SignedIn, session: AgentSession, text: str, status: int) -> HttpResponse:

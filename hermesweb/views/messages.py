@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
@@ -9,16 +10,18 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import push_url, replace_url
 
 from hermesweb import acts, pieces
 from hermesweb.access import session_or_404
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
-from hermesweb.listing import fate_of
-from hermesweb.listing import page as page_of
+from hermesweb.lines import fate_of
+from hermesweb.listing import Choice
 from hermesweb.models import AgentSession, StoredMessage
-from hermesweb.views.answers import answer
+from hermesweb.search import search as find
+from hermesweb.views.answers import answer, list_context
 
 
 @require_GET
@@ -31,8 +34,28 @@ def listing(request: SignedIn, id: str) -> HttpResponse:
         return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
     if not request.htmx:
         return redirect(f"{reverse('session', args=[session.pk])}?{form.choice.query}#messages")
-    context = {"session": session, "page": page_of(session, form.choice)}
-    return render(request, "session/_messages.html", context)
+    choice = form.choice
+    response = render(
+        request, "session/_messages.html", {"session": session, **list_context(session, choice)}
+    )
+    return response if choice.seen is not None else _addressed(request, response, session, choice)
+
+
+@require_GET
+@never_cache
+@login_required
+def search(request: SignedIn, id: str) -> HttpResponse:
+    """The next hits of a search of whole texts; without a script, on the session's page."""
+    session = session_or_404(request.user, id)
+    form = MessageChoice(request.GET)
+    if not form.is_valid() or not form.choice.searches:
+        return HttpResponseBadRequest(
+            problems(form) or "q: nothing to look for", content_type="text/plain; charset=utf-8"
+        )
+    if not request.htmx:
+        return redirect(f"{reverse('session', args=[session.pk])}?{form.choice.query}#messages")
+    context = {"session": session, "found": find(session, form.choice), "page": None}
+    return render(request, "session/_found.html", context)
 
 
 @require_GET
@@ -81,6 +104,20 @@ def unpin(request: SignedIn, id: str, number: int) -> HttpResponse:
         said=f"Message {number} is no longer pinned.",
         parts=lambda: _pin(request, session, number),
     )
+
+
+def _addressed(
+    request: SignedIn, response: HttpResponse, session: AgentSession, choice: Choice
+) -> HttpResponse:
+    """The address becomes that of the page with this list, and keeps the turn it named."""
+    home = reverse("session", args=[session.pk])
+    was = parse_qs(urlsplit(request.htmx.current_url or "").query)
+    turn = was.get("turn", [])[:1]
+    query = "&".join(filter(None, [choice.query, urlencode({"turn": turn[0]}) if turn else ""]))
+    # While one types, the history is not filled with halves of words.
+    typed = was.get("q", [""])[0] != choice.q
+    note = replace_url if typed else push_url
+    return note(response, f"{home}?{query}" if query else home)
 
 
 def _sections(session: AgentSession, found: StoredMessage) -> dict[str, Any]:

@@ -16,10 +16,9 @@ from hermesweb.access import session_or_404
 from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, turn_facts
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
-from hermesweb.listing import page as page_of
 from hermesweb.models import AgentSession, StoredTurn
 from hermesweb.reading import in_force
-from hermesweb.views.answers import answer, live_context
+from hermesweb.views.answers import answer, list_context, live_context
 from hermesweb.views.downloads import csv_file
 
 
@@ -35,7 +34,7 @@ def page(request: SignedIn, id: str) -> HttpResponse:
     turns = list(session.stored_turns.order_by("-number")[: TABLE_ROWS + 1])
     context |= {
         "section": "sessions",
-        "page": page_of(session, form.choice),
+        **list_context(session, form.choice),
         "chart": chart(session, context["version"], STRIP_ROWS),
         "turns": _with_change(turns)[:TABLE_ROWS],
     }

@@ -5,6 +5,7 @@
 // Hears session:turn_ended and session:compaction_ended; hears "key" from the key bar
 // (ArrowLeft ArrowRight Home End c C f) and turn:selected {turn} from the chart.
 
+import { asked, note } from "./address.js";
 import { onThemeChange, palette } from "./palette.js";
 import { binned, ceiling, kilobytes, quantity, rowOf, stack, withRow } from "./turns.js";
 
@@ -29,6 +30,7 @@ class TurnStrip extends HTMLElement {
   connectedCallback() {
     this.#rows = JSON.parse(document.getElementById(this.getAttribute("data")).textContent);
     this.#current = this.#rows.length - 1;
+    this.#recall();
     this.#ending = new AbortController();
     this.#furnish();
     this.#listen(this.#ending.signal);
@@ -103,6 +105,15 @@ class TurnStrip extends HTMLElement {
     this.#select(this.#rows.findLastIndex((row) => row.turn <= turn));
   }
 
+  // The turn that the address names.
+  #recall() {
+    const turn = Number(asked("turn"));
+    const place = this.#rows.findLastIndex((row) => row.turn <= turn);
+    if (!turn || place < 0) return;
+    this.#current = place;
+    this.#following = place === this.#rows.length - 1;
+  }
+
   #follow() {
     this.#select(this.#rows.length - 1);
   }
@@ -111,6 +122,7 @@ class TurnStrip extends HTMLElement {
     if (!(place >= 0 && place < this.#rows.length)) return;
     this.#current = place;
     this.#following = place === this.#rows.length - 1;
+    note("turn", this.#following ? "" : this.turn);
     this.#draw();
   }
 

@@ -213,3 +213,20 @@ def test_both_themes_give_colours_a_canvas_understands(show: Show, page: Page) -
     assert light["ink"] == "rgb(20, 23, 27)"
     assert dark["ink"] == "rgb(238, 240, 242)"
     assert light["categories"] == dark["categories"]
+
+
+def test_the_address_names_the_turn_under_the_cursor_until_it_follows(show: Show) -> None:
+    page = show(strip([a_turn(n, n * 100) for n in range(1, 6)]), "turn-strip")
+    press(page, "ArrowLeft", "ArrowLeft")
+    assert page.url.endswith("?turn=3")
+    press(page, "f")
+    assert "turn" not in page.url
+
+
+def test_a_reload_shows_the_turn_of_the_address(show: Show) -> None:
+    page = show(strip([a_turn(n, n * 100) for n in range(1, 6)]))
+    page.evaluate("history.replaceState(null, '', '/?turn=2')")
+    page.add_script_tag(url="http://modules.test/static/js/turn-strip.js", type="module")
+    assert turn(page) == 2
+    end_turn(page, a_turn(6, 600))
+    assert turn(page) == 2

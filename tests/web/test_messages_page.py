@@ -90,7 +90,7 @@ def test_the_transcript_holds_all_and_says_what_became_of_each(client: Client, a
     number = compacted(session)
     html = html_of(client, url(session, "?view=all"), htmx=True)
     assert numbers(html) == list(range(1, 14))
-    assert html.count("summarized") == 4
+    assert html.count(">summarized</span>") == 4
     assert f"Compaction {number} ·" in words_of(html)
 
 

@@ -1,0 +1,79 @@
+"""Substrings in the whole text of messages, some hundred at a time from the newest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentcore.messages import read
+from agentcore.redact import mask
+from hermesweb.lines import Line, lines
+from hermesweb.listing import Choice, source
+from hermesweb.models import AgentSession
+
+CHUNK = 500
+AROUND = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A row with the first place of its text: what stands before, the words, what follows."""
+
+    line: Line
+    before: str
+    words: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`looked`: messages that were read for it; `next`: the choice of those before, if any."""
+
+    hits: list[Hit]
+    looked: int
+    next: Choice | None
+
+
+def search(session: AgentSession, choice: Choice) -> Part:
+    """The text is searched as it is shown: with its secrets masked."""
+    rows = source(session, replace(choice, q="")).defer("facts").order_by("-number")
+    if choice.before:
+        rows = rows.filter(number__lt=choice.before[1])
+    wanted = re.compile(re.escape(choice.q), re.IGNORECASE)
+    last = 0
+    looked = 0
+    found: dict[int, re.Match[str]] = {}
+    kept: list[Any] = []
+    for row in rows.select_related("body")[:CHUNK].iterator(chunk_size=50):
+        looked, last = looked + 1, row.number
+        if place := _find(wanted, row.text):
+            found[row.number] = place
+            kept.append(row)
+    more = looked == CHUNK
+    shown = lines(session, kept, by_size=False, seen=None)
+    return Part(
+        [_hit(line, found[line.message.number]) for line in shown],
+        looked,
+        choice.at(before=(last, last)) if more else None,
+    )
+
+
+def _find(wanted: re.Pattern[str], wire: str) -> re.Match[str] | None:
+    message = read(wire)
+    texts = [message.text, *(f"{call.name} {call.arguments}" for call in message.calls)]
+    for text in texts:
+        # Masking costs more than looking, and few messages hold the words.
+        if wanted.search(text) and (place := wanted.search(mask(text)[0])):
+            return place
+    return None
+
+
+def _hit(line: Line, place: re.Match[str]) -> Hit:
+    start, end = place.span()
+    return Hit(
+        line,
+        place.string[max(0, start - AROUND) : start],
+        place[0],
+        place.string[end : end + AROUND],
+    )
