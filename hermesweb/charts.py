@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from agentcore.compaction.result import CompactionState
+from hermesweb import spending
 from hermesweb.models import AgentSession, ProfileVersion, StoredTurn
 
 CHART_ROWS = 1_000
@@ -40,6 +41,7 @@ def chart_rows(session: AgentSession, most: int) -> list[dict[str, Any]]:
 
 def turn_facts(turn: StoredTurn) -> dict[str, Any]:
     """One line of the downloads."""
+    prompt, source = spending.prompt(turn)
     return {
         "turn": turn.number,
         "run": turn.run,
@@ -56,6 +58,13 @@ def turn_facts(turn: StoredTurn) -> dict[str, Any]:
         "request_bytes": turn.request_bytes,
         "stable_prefix": turn.stable_prefix,
         "break": turn.break_reason or None,
+        "break_number": turn.break_number,
+        "prompt": prompt,
+        "prompt_are": source,
+        "cached": spending.cached(turn),
+        "estimate": turn.request_estimate or None,
+        "ratio": round(turn.ratio, 4),
+        "cost": spending.usd(turn.cost),
         "action": turn.action or None,
         "after": turn.after,
         "model": turn.model,

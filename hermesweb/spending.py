@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
 from agentcore.events import TurnEnded
+from agentcore.pressure import TokenSource
+from agentcore.requests import usd as usd
 from agentcore.usage import Prices, Usage
-from hermesweb.models import AgentSession
+from hermesweb.models import AgentSession, StoredTurn
 from hermesweb.models.columns import NAME_CHARS
 from hermesweb.shown import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a session took so far, as its page says it; tokens are the providers'."""
+
+    session: AgentSession
+
+    @property
+    def cost(self) -> Decimal | None:
+        return cost(self.session)
+
+    @property
+    def known(self) -> Decimal | None:
+        """USD of the requests that have a price, where others have none."""
+        return self.session.cost if self.unpriced and self.session.cost else None
+
+    @property
+    def unpriced(self) -> int:
+        return self.session.unpriced
+
+    @property
+    def prompt(self) -> int:
+        return spent(self.session).prompt
+
+    @property
+    def cached(self) -> int:
+        return spent(self.session).cache_read
+
+    @property
+    def uncached(self) -> int:
+        return self.prompt - self.cached
+
+    @property
+    def cached_share(self) -> float | None:
+        return self.cached / self.prompt if self.prompt else None
+
+    @property
+    def output(self) -> int:
+        return spent(self.session).output
 
 
 def bill(session: AgentSession, usage: Usage | None, cost: Decimal | None) -> None:
@@ -30,6 +72,19 @@ def spent(session: AgentSession) -> Usage:
 def cost(session: AgentSession) -> Decimal | None:
     """USD of all requests so far; None where one of them is not known, or none was made."""
     return None if session.unpriced or not session.spent else session.cost
+
+
+def prompt(turn: StoredTurn) -> tuple[int | None, TokenSource | None]:
+    """Tokens of this turn's request: what the provider said of it, else what was expected."""
+    if turn.usage and (told := Usage(**turn.usage).prompt):
+        return told, TokenSource.PROVIDER
+    if turn.request_estimate:
+        return turn.request_estimate, TokenSource.ESTIMATE
+    return None, None
+
+
+def cached(turn: StoredTurn) -> int | None:
+    return Usage(**turn.usage).cache_read if turn.usage else None
 
 
 def turn_columns(event: TurnEnded) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from agentcore.pressure import Pressure, TokenCounter, TokenSource
 from agentcore.snapshot import PLACES_A_NUMBER
 from agentcore.transcripts import ChangeKind, RecordedRevision, RecordedTurn, Recording
 from agentcore.transcripts.report import provider_tokens
+from agentcore.usage import Usage
 from hermesweb import lives, totals
 from hermesweb.models import AgentSession, Compaction, StoredTurn
 from hermesweb.models.columns import NAME_CHARS
@@ -204,6 +205,9 @@ class Tape:
         session.revision = self._revision
         session.turns = len(recording.turns)
         session.compactions = session.compaction_number = len(recording.compactions)
+        usages = [turn.usage for turn in recording.turns if turn.usage]
+        session.spent = asdict(sum(usages, Usage())) if usages else {}
+        session.unpriced = len(recording.turns)
         self._gauge(session, self._sizes, provider_tokens(recording))
         session.save()
 

@@ -77,7 +77,7 @@ LAYERS = {
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
             *("lines", "rollup", "search", "spans", "spending", "subjects"),
-            "wake",
+            *("turn_ledger", "wake"),
         },
         {"recorder"},
         {"acts", "border", "counts", "imports", "follow"},

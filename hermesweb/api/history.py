@@ -16,6 +16,7 @@ from hermesweb.api.states import state_of
 from hermesweb.charts import turn_facts
 from hermesweb.http import SignedIn
 from hermesweb.models import Revision, SessionEvent, StoredTurn
+from hermesweb.turn_ledger import turn_ledger
 
 router = Router(tags=["history"])
 
@@ -31,6 +32,13 @@ class Since(Schema):
 def turns(request: SignedIn, id: str, window: Query[Window]) -> dict[str, Any]:
     session = session_or_404(request.user, id)
     return by_number(session.stored_turns.all(), window, _turn)
+
+
+@router.get("/sessions/{id}/ledger")
+def ledger(request: SignedIn, id: str) -> dict[str, Any]:
+    """All turns with what each sent and what compacting saved, the epochs between compactions, and
+    the totals; sizes in bytes, cost in USD or null where it is not known."""
+    return turn_ledger(session_or_404(request.user, id)).facts
 
 
 @router.get("/sessions/{id}/revisions")
@@ -66,6 +74,7 @@ def _turn(row: StoredTurn) -> dict[str, Any]:
         "breakdown": row.breakdown,
         "window": {"tokens": row.window_tokens, "from": row.window_from},
         "usage": row.usage,
+        "prices": row.prices or None,
         "seconds": row.seconds,
     }
 

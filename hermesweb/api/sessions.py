@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from hermesweb import acts, wall
+from hermesweb import acts, spending, wall
 from hermesweb.access import session_or_404, visible
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window, page
@@ -185,6 +185,10 @@ def shape(session: AgentSession) -> dict[str, Any]:
             "tokens": session.tokens,
             "tokens_are": session.tokens_are,
         },
+        "counter": session.counter or None,
+        "cost": spending.usd(spending.cost(session)),
+        "unpriced": session.unpriced,
+        "spent": session.spent or None,
         "breakdown": session.breakdown,
         "window": {"tokens": session.window_tokens, "from": session.window_from},
         "reserve": session.reserve,

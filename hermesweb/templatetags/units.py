@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from decimal import Decimal
 
 from django import template
 from django.utils import timezone
@@ -59,6 +60,15 @@ def amount(count: int | None, unit: str) -> str:
 def exactly(count: int | None, unit: str) -> str:
     """A quantity in full: `120,000 bytes`, `144,000 tok`."""
     return "unknown" if count is None else f"{count:,} {_unit_word(unit)}"
+
+
+@register.filter
+def usd(cost: Decimal | str | None) -> str:
+    """`$0.0297`; an amount that is not known is told as such, and never as 0."""
+    if cost is None:
+        return "unknown"
+    amount = Decimal(cost)
+    return f"${amount:.2f}" if amount >= 1 or not amount else f"${amount:.2g}"
 
 
 @register.filter

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django_htmx.http import reswap, retarget
 
-from hermesweb import acts
+from hermesweb import acts, spending
 from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
 from hermesweb.listing import Choice, Page, page
@@ -60,6 +60,7 @@ def live_context(session: AgentSession) -> dict[str, Any]:
         "can_resume": can_resume(session),
         "queue": queue[:QUEUE_ROWS],
         "last_compaction": last,
+        "bill": spending.Bill(session),
     }
 
 

@@ -10,14 +10,14 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from agentcore.pressure import Usage
-from hermesweb import acts
+from hermesweb import acts, spending
 from hermesweb.access import session_or_404
 from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, turn_facts
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredTurn
 from hermesweb.reading import in_force
+from hermesweb.turn_ledger import turn_ledger
 from hermesweb.views.answers import answer, list_context, live_context
 from hermesweb.views.downloads import csv_file
 
@@ -37,6 +37,7 @@ def page(request: SignedIn, id: str) -> HttpResponse:
         **list_context(session, form.choice),
         "chart": chart(session, context["version"], STRIP_ROWS),
         "turns": _with_change(turns)[:TABLE_ROWS],
+        "ledger": turn_ledger(session, TABLE_ROWS),
     }
     return render(request, "session/page.html", context)
 
@@ -133,14 +134,16 @@ def _turns(session: AgentSession) -> Iterator[StoredTurn]:
     return session.stored_turns.order_by("number").iterator()
 
 
-def _with_change(turns: list[StoredTurn]) -> list[tuple[StoredTurn, int | None, int | None]]:
+def _with_change(
+    turns: list[StoredTurn],
+) -> list[tuple[StoredTurn, int | None, tuple[int | None, str | None]]]:
     """Newest first, each with what it added (None where the scale was another) and the tokens of
-    its prompt as the provider counted them."""
+    its prompt, with who says so."""
     return [
-        (turn, turn.used - old.used if old and old.unit == turn.unit else None, _prompt(turn))
+        (
+            turn,
+            turn.used - old.used if old and old.unit == turn.unit else None,
+            spending.prompt(turn),
+        )
         for turn, old in zip_longest(turns, turns[1:])
     ]
-
-
-def _prompt(turn: StoredTurn) -> int | None:
-    return Usage(**turn.usage).prompt if turn.usage else None
