@@ -114,6 +114,7 @@ def _profile(session: AgentSession, held: Lease) -> Profile:
     if session.profile and session.profile.current != version:
         version = session.profile.current
         settle(held.session_id, held.fence, lambda row: _follow(row, version))
+        _follow(session, version)
     profile = _value(version.pk)
     changes: dict[str, Any] = {}
     if profile.window is None:

@@ -7,6 +7,7 @@ from django.urls import path
 from hermesweb import api
 from hermesweb.views import (
     compactions,
+    edits,
     health,
     imports,
     ledger,
@@ -48,6 +49,10 @@ urlpatterns = [
     path("sessions/<str:id>/messages/<int:number>/unpin", messages.unpin, name="message_unpin"),
     path("sessions/<str:id>/compactions", session.compact, name="session_compact"),
     path("sessions/<str:id>/compactions/<int:number>/", compactions.page, name="compaction"),
+    path("sessions/<str:id>/compactions/<int:number>/undo", edits.undo, name="compaction_undo"),
+    path("sessions/<str:id>/messages/<int:number>/restore", edits.restore, name="message_restore"),
+    path("sessions/<str:id>/messages/<int:number>/exclude", edits.exclude, name="message_exclude"),
+    path("sessions/<str:id>/new_topic", edits.new_topic, name="session_new_topic"),
     path(
         "sessions/<str:id>/compactions/<int:number>/diff.json",
         compactions.diff_json,

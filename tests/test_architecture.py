@@ -72,7 +72,7 @@ LAYERS = {
         {
             *("access", "attempts", "audit", "bands", "batch", "bodies", "changes", "charts"),
             *("choices",),
-            "copies",
+            *("copies", "proof"),
             *("content", "facts", "pins", "planning", "prepared", "prices", "steering", "wishes"),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),

@@ -93,6 +93,7 @@ def one(request: SignedIn, id: str, number: int) -> dict[str, Any]:
         "stages": row.stages,
         "checks": row.checks,
         "survival": row.survival,
+        "left_out": row.left_out,
         "detail": row.detail or None,
         "fates": changed_rows(rows),
         "added": added_rows(rows, stands_for),

@@ -13,6 +13,8 @@ from hermesweb.choices import DiffChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, Compaction
 from hermesweb.outcome import outcome
+from hermesweb.proof import proof
+from hermesweb.reading import can_steer
 
 
 @require_GET
@@ -49,6 +51,8 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
     neighbours = session.stored_compactions.exclude(number=number)
     context |= {
         "outcome": outcome(session, compaction, rows),
+        "proof": proof(session, compaction),
+        "can_steer": can_steer(session),
         "earlier": neighbours.filter(number__lt=number).order_by("-number").first(),
         "later": neighbours.filter(number__gt=number).order_by("number").first(),
     }

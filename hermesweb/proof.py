@@ -1,0 +1,86 @@
+"""What was looked at after a compaction, as its page says it: checks, and the facts it kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentcore.usage import Usage
+from hermesweb.models import AgentSession, Compaction
+
+LOST_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Facts of a kind; the widths in percent of the bar."""
+
+    kind: str
+    kept: int
+    lost: int
+
+    @property
+    def total(self) -> int:
+        return self.kept + self.lost
+
+    @property
+    def width_kept(self) -> float:
+        return 100.0 * self.kept / self.total if self.total else 0.0
+
+    @property
+    def width_lost(self) -> float:
+        return 100.0 * self.lost / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A fact that the list no longer tells, and the message that said it; `alive`: that message is
+    in the list now."""
+
+    kind: str
+    text: str
+    number: int
+    pinned: bool
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    checks: list[Mapping[str, Any]]
+    kept: list[Kept]
+    lost: list[Lost]
+    more: int
+    usage: Usage | None
+
+    @property
+    def passed(self) -> int:
+        return sum(check["ok"] for check in self.checks)
+
+
+def proof(session: AgentSession, row: Compaction) -> Proof:
+    kept = [
+        Kept(kind, told["kept"], len(told["lost"]) + told.get("more", 0))
+        for kind, told in row.survival.items()
+    ]
+    facts = [(kind, fact) for kind, told in row.survival.items() for fact in told["lost"]]
+    shown = facts[:LOST_SHOWN]
+    sources = session.messages.filter(number__in=[fact["number"] for _, fact in shown])
+    pinned = set(sources.filter(pinned=True).values_list("number", flat=True))
+    alive = set(sources.filter(lives__to_revision=None).values_list("number", flat=True))
+    return Proof(
+        checks=row.checks,
+        kept=kept,
+        lost=[
+            Lost(
+                kind,
+                fact["text"],
+                fact["number"],
+                pinned=fact["number"] in pinned,
+                alive=fact["number"] in alive,
+            )
+            for kind, fact in shown
+        ],
+        more=sum(one.lost for one in kept) - len(shown),
+        usage=Usage(**row.usage) if row.usage else None,
+    )

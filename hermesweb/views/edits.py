@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_POST
+
+from hermesweb import acts
+from hermesweb.access import session_or_404
+from hermesweb.http import SignedIn
+from hermesweb.views.answers import answer
+
+
+@require_POST
+@login_required
+def undo(request: SignedIn, id: str, number: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    if not session.stored_compactions.filter(number=number).exists():
+        raise Http404(f"there is no compaction {number}")
+    return answer(
+        request,
+        session,
+        lambda: acts.undo(request.user, session, number),
+        said=f"Compaction {number} is undone at the next safe border.",
+    )
+
+
+@require_POST
+@login_required
+def restore(request: SignedIn, id: str, number: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    if not session.messages.filter(number=number).exists():
+        raise Http404(f"there is no message {number}")
+    return answer(
+        request,
+        session,
+        lambda: acts.restore(request.user, session, [number]),
+        said=f"Message {number} comes back with its group at the next safe border.",
+    )
+
+
+@require_POST
+@login_required
+def exclude(request: SignedIn, id: str, number: int) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    if not session.messages.filter(number=number).exists():
+        raise Http404(f"there is no message {number}")
+    return answer(
+        request,
+        session,
+        lambda: acts.exclude(request.user, session, [number]),
+        said=f"Message {number} leaves with its group at the next safe border.",
+    )
+
+
+@require_POST
+@login_required
+def new_topic(request: SignedIn, id: str) -> HttpResponse:
+    session = session_or_404(request.user, id)
+    return answer(
+        request,
+        session,
+        lambda: acts.new_topic(request.user, session),
+        said="A new topic begins at the next safe border; the archive keeps all of this one.",
+    )
