@@ -108,19 +108,6 @@ class TokenCounter:
     def count(self, sizes: Sizes) -> int:
         return round(sizes.tokens * self.ratio)
 
-    def parts(self, sizes: Sizes) -> dict[Category, int]:
-        """The count of each category; they sum to that of the whole. Text is shared out by its
-        bytes, media have what the estimate gives them."""
-        text = min(text_tokens(sizes), sizes.tokens)
-        length = max(1, sum(sizes.breakdown.values()) - sizes.breakdown[Category.IMAGES])
-        weights = {
-            category: sizes.tokens - text
-            if category is Category.IMAGES
-            else Fraction(size * text, length)
-            for category, size in sizes.breakdown.items()
-        }
-        return apportion(self.count(sizes), weights)
-
     def learn(self, reported: int, sizes: Sizes) -> None:
         """Take the ratio of a reported prompt to the estimate of the same request."""
         if reported > 0 and sizes.tokens > 0:
@@ -144,6 +131,20 @@ class TokenCounter:
             Unit.TOKENS: self.count(counted),
         }[budget.unit]
         return Pressure(used, budget.limit, budget.unit, self.count(request), window, reserve)
+
+
+def category_tokens(total: int, sizes: Sizes) -> dict[Category, int]:
+    """The tokens of a list or request by category; they sum to the total. Text is shared out by its
+    bytes, media have what the estimate gives them."""
+    text = min(text_tokens(sizes), sizes.tokens)
+    length = max(1, sum(sizes.breakdown.values()) - sizes.breakdown[Category.IMAGES])
+    weights = {
+        category: sizes.tokens - text
+        if category is Category.IMAGES
+        else Fraction(size * text, length)
+        for category, size in sizes.breakdown.items()
+    }
+    return apportion(total, weights)
 
 
 def apportion(total: int, weights: Mapping[K, int | Fraction]) -> dict[K, int]:

@@ -168,7 +168,7 @@ def gauge_of(
         row.used,
         limit=row.limit or None,
         unit=row.unit,
-        source=row.tokens_are if in_tokens else "measured",
+        source=f"{row.tokens_are} {row.counter}".strip() if in_tokens else "measured",
         doubt=row.window_from if is_window and doubtful else "",
         reserve=row.reserve if is_window else 0,
         thresholds=_thresholds(version.value),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentcore.breakdown import Breakdown, Sizes
-from agentcore.pressure import Pressure, TokenSource, Unit
+from agentcore.breakdown import Breakdown, Category, Sizes
+from agentcore.pressure import Pressure, TokenSource, Unit, category_tokens
 from hermesweb.models import AgentSession
 from hermesweb.models.sessions import Gauge
 
@@ -32,6 +32,15 @@ def read(gauge: Gauge, pressure: Pressure) -> None:
     gauge.window_tokens = pressure.window.tokens
     gauge.window_from, gauge.window_model = pressure.window.source, pressure.window.model
     gauge.tokens_are, gauge.counter = TokenSource.ESTIMATE, ""
+
+
+def tokens_by_category(gauge: Gauge) -> dict[str, int]:
+    """They sum to the tokens of the whole request."""
+    parts = gauge.categories
+    schemas = parts[Category.TOOL_SCHEMAS]
+    estimate = round(gauge.tokens / gauge.ratio) if gauge.ratio else gauge.tokens
+    sizes = Sizes(gauge.bytes + schemas, gauge.chars + schemas, estimate, parts)
+    return {str(category): part for category, part in category_tokens(gauge.tokens, sizes).items()}
 
 
 def gauge(session: AgentSession) -> dict[str, Any]:

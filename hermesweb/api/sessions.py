@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from hermesweb import acts, spending, wall
+from hermesweb import acts, spending, totals, wall
 from hermesweb.access import session_or_404, visible
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window, page
@@ -190,6 +190,7 @@ def shape(session: AgentSession) -> dict[str, Any]:
         "unpriced": session.unpriced,
         "spent": session.spent or None,
         "breakdown": session.breakdown,
+        "tokens_by_category": totals.tokens_by_category(session),
         "window": {"tokens": session.window_tokens, "from": session.window_from},
         "reserve": session.reserve,
         "revision": session.revision,

@@ -10,6 +10,7 @@ from agentcore.breakdown import Mark
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.events import EventKind
 from agentcore.messages import Role, ToolStatus
+from agentcore.pressure import TokenSource
 from hermesweb.models.columns import COUNTER_CHARS, NAME_CHARS, one_of, person
 from hermesweb.models.sessions import AgentSession
 
@@ -91,6 +92,15 @@ class StoredMessage(models.Model):
 
     def __str__(self) -> str:
         return f"message {self.number} of {self.session_id}"
+
+    @property
+    def counted(self) -> int:
+        """Its tokens, exact where they were counted."""
+        return self.tokens if self.exact is None else self.exact
+
+    @property
+    def tokens_are(self) -> TokenSource:
+        return TokenSource.ESTIMATE if self.exact is None else TokenSource.EXACT
 
     @property
     def text(self) -> str:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 from builders import a_lease, a_session, a_user, added, said
-from scenes import messages_of
+from django.test import Client
+from scenes import html_of, messages_of, words_of
 
 from agentcore.counting import ExactCounter, counter_for
 from agentcore.pressure import TokenCounter
@@ -69,6 +70,20 @@ def test_a_body_is_counted_once_for_all_that_share_it(monkeypatch: pytest.Monkey
     assert counts.catch_up() == 8
     long = [4, 6, 8]
     assert asked == [number for number in range(1, 9) if number not in long]
+
+
+def test_page_and_api_show_exact_counts_with_the_name_of_the_counter(client: Client) -> None:
+    session = a_talk_with("gpt-4o")
+    counts.catch_up()
+    client.force_login(session.owner)
+    row = session.messages.get(number=4)
+    told = client.get(f"/api/v1/sessions/{session.pk}/messages").json()["items"][3]
+    assert (told["tokens"], told["tokens_are"]) == (row.exact, "exact")
+    assert told["counter"] == "o200k_base"
+    page = html_of(client, f"/sessions/{session.pk}/")
+    assert "exact o200k_base" in page and "≈ 4" not in page
+    about = words_of(html_of(client, f"/sessions/{session.pk}/messages/4/"))
+    assert f"{row.exact:,} tok (exact) o200k_base" in about
 
 
 def test_no_tokenizer_no_count_and_no_second_look() -> None:

@@ -184,3 +184,13 @@ def _read_everywhere(owner: User, session: AgentSession) -> None:
     assert f"{session.used:,} tok of {session.limit:,} tok used" in wall
     assert "≈" in page and event["tokens_are"] == session.tokens_are == "estimate"
     assert line["prompt_are"] == "estimate" and turn.ratio != 1
+    told = client.get(f"/api/v1/sessions/{session.pk}").json()
+    assert (told["used"], told["limit"], told["unit"]) == (stored["used"], *_limit(session))
+    assert told["size"]["tokens"] == sum(told["tokens_by_category"].values()) == session.tokens
+    assert told["tokens_by_category"].keys() == told["breakdown"].keys()
+    assert told["cost"] is None and told["unpriced"] == 2
+    assert told["spent"]["input"] == 7_000
+
+
+def _limit(session: AgentSession) -> tuple[int, str]:
+    return session.limit, session.unit
