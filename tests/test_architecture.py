@@ -76,7 +76,7 @@ LAYERS = {
             *("content", "facts", "pins", "planning", "prepared", "prices", "steering", "wishes"),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
-            *("lines", "rollup", "search", "spans", "spending", "subjects"),
+            *("lifetimes", "lines", "rollup", "search", "spans", "spending", "subjects"),
             *("turn_ledger", "wake"),
         },
         {"recorder"},
