@@ -30,5 +30,10 @@ def session_or_404(user: Anyone, session_id: str) -> AgentSession:
     return session
 
 
+def may_read_raw(user: Anyone) -> bool:
+    """Of the sessions that one may see: what is said with its secrets."""
+    return isinstance(user, User) and user.has_perm("hermesweb.raw")
+
+
 def _is_staff(user: Anyone) -> bool:
     return isinstance(user, User) and user.is_active and user.is_staff

@@ -25,6 +25,7 @@ from hermesweb.acts.memory import correct, forget, remember
 from hermesweb.acts.previews import apply_preview, plan_of, preview
 from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
+from hermesweb.acts.raw import read_raw
 
 __all__ = [
     "Invalid",
@@ -46,6 +47,7 @@ __all__ = [
     "fork",
     "new_topic",
     "pin",
+    "read_raw",
     "plan_of",
     "preview",
     "remember",

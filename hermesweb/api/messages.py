@@ -9,6 +9,7 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from agentcore.compaction.plan import Fate
+from agentcore.redact import mask
 from hermesweb import acts
 from hermesweb.access import session_or_404
 from hermesweb.api.instructions import ticket
@@ -56,16 +57,21 @@ def many(request: SignedIn, id: str, wanted: Query[Wanted]) -> dict[str, Any]:
 
 
 @router.get("/sessions/{id}/messages/{int:number}")
-def one(request: SignedIn, id: str, number: int) -> dict[str, Any]:
-    """With `wire`, the message as it was sent, byte for byte."""
+def one(request: SignedIn, id: str, number: int, raw: bool = False) -> dict[str, Any]:
+    """With `wire`, the message as it was sent, its `masked` secrets left out of it; `raw` byte for
+    byte, with the permission raw."""
     session = session_or_404(request.user, id)
     row = _with_lives(session).select_related("body").filter(number=number).first()
     if row is None:
         raise Http404(f"there is no message {number}")
+    if raw:
+        acts.read_raw(request.user, session, f"message {number}")
+    wire, masked = (row.text, 0) if raw else mask(row.text)
     index = _indexes(session).get(number)
     return {
         **shape(row, index),
-        "wire": row.text,
+        "wire": wire,
+        "masked": masked,
         "original_bytes": row.original_bytes,
         "kept_bytes": row.kept_bytes,
     }

@@ -121,6 +121,7 @@ class Migration(migrations.Migration):
                 ('profile', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='hermesweb.profile')),
             ],
             options={
+                'permissions': [('raw', 'Can read and export what is said without masking')],
                 'abstract': False,
             },
         ),

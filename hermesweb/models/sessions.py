@@ -145,6 +145,9 @@ class AgentSession(Gauge):
     problems = models.JSONField(default=list)
     incomplete = models.BooleanField(default=False)
 
+    class Meta:
+        permissions = [("raw", "Can read and export what is said without masking")]
+
     def __str__(self) -> str:
         return self.title or self.id
 

@@ -64,7 +64,10 @@ def search(request: SignedIn, id: str) -> HttpResponse:
 def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     session = session_or_404(request.user, id)
     found = _message(session, number)
-    shown = content(found, Form.of(request.GET.get("form", "")), _offset(request))
+    raw = request.GET.get("raw") == "1"
+    if raw:
+        acts.read_raw(request.user, session, f"message {number}")
+    shown = content(found, Form.of(request.GET.get("form", "")), _offset(request), raw=raw)
     context = {
         "section": "sessions",
         "session": session,

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from hermesweb import access, audit
+from hermesweb.models import AgentSession
+
+
+def read_raw(who: User, session: AgentSession, what: str) -> None:
+    """Write down that a person reads `what` of a session unmasked. Raises PermissionDenied."""
+    if not access.may_read_raw(who):
+        raise PermissionDenied(
+            f"Reading {what} unmasked needs the permission raw: ask whoever runs this installation."
+        )
+    with transaction.atomic():
+        AgentSession.objects.select_for_update().get(pk=session.pk)
+        audit.write(who, "raw_read", chain=session.pk, new={"what": what})
