@@ -81,6 +81,7 @@ class Agent:
         prices: Prices | None = None,
         prefix: Prefix | None = None,
         contradicted: Window | None = None,
+        spent: Spent | None = None,
     ) -> None:
         self._context = context
         self._model = model
@@ -98,7 +99,7 @@ class Agent:
         self._asking = Asking(model, self._prices, halt=self._halt, emit=emit, on_text=on_text)
         self._calling = Calling(context, toolbox, halt=self._halt, check=check)
         self._prefix = prefix or Prefix()
-        self._spent = Spent()
+        self._spent = spent or Spent()
         self._recall = Recall(context, archive)
         self._headroom = Headroom(
             context,
@@ -263,10 +264,9 @@ class Agent:
 
     def _request(self) -> Request:
         sent = self._context.snapshot()
-        schemas = self._toolbox.schemas
         stable, reason = self._prefix.advance(
             sent,
-            schemas,
+            self._toolbox.schemas,
             self._toolbox.sizes,
             model=self._model.name,
             causes=self._context.take_causes(),

@@ -23,7 +23,7 @@ from agentcore.messages import Message
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
 from agentcore.tools import Toolbox
-from hermesweb import border, endpoints, lease, lives, opening, steering, summaries
+from hermesweb import border, endpoints, lease, lives, opening, spending, steering, summaries
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.lease import Lease
@@ -140,6 +140,7 @@ class Work:
             originals=self._originals,
             archive=SessionArchive(session.pk, self._database.run),
             prices=await self._database.run(prices_of, session.model),
+            spent=await self._database.run(spending.of_run, session),
             contradicted=endpoints.contradicted(session, model.name),
         )
 

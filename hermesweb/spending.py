@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
-from agentcore.events import TurnEnded
+from django.db.models import Sum
+from django.utils import timezone
+
+from agentcore.events import EventKind, TurnEnded
+from agentcore.messages import Role
 from agentcore.pressure import TokenSource
 from agentcore.requests import usd as usd
+from agentcore.turn import Spent
 from agentcore.usage import Prices, Usage
 from hermesweb.models import AgentSession, StoredTurn
 from hermesweb.models.columns import NAME_CHARS
@@ -72,6 +78,21 @@ def spent(session: AgentSession) -> Usage:
 def cost(session: AgentSession) -> Decimal | None:
     """USD of all requests so far; None where one of them is not known, or none was made."""
     return None if session.unpriced or not session.spent else session.cost
+
+
+def of_run(session: AgentSession) -> Spent:
+    """What the run that is open has used of its ceilings, whichever worker ran it."""
+    turns = session.stored_turns.filter(run=session.runs)
+    if not session.run_open or not turns.exists():
+        return Spent()
+    results = session.messages.filter(role=Role.TOOL, turn__in=turns.values("number"))
+    began = session.events.filter(kind=EventKind.RUN_STARTED).latest("seq").at
+    return Spent(
+        turns.count(),
+        results.count(),
+        turns.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
+        time.monotonic() - (timezone.now() - began).total_seconds(),
+    )
 
 
 def prompt(turn: StoredTurn) -> tuple[int | None, TokenSource | None]:

@@ -20,6 +20,7 @@ from agentcore.options import Ceilings
 from agentcore.prefix import Prefix, Sent
 from agentcore.pressure import Window, WindowSource
 from agentcore.snapshot import Snapshot
+from agentcore.turn import Spent
 from agentcore.usage import Prices, Usage
 
 PRICES = Prices(Decimal("3.00"), Decimal("15.00"), Decimal("0.30"), Decimal("3.75"), "sonnet")
@@ -58,6 +59,14 @@ async def test_without_ceiling_or_price_the_cost_ends_nothing(
 ) -> None:
     stage = Stage([*[billed("{}")] * 4, DONE], profile=capped(cost)).say()
     assert await stage.run(prices=prices) is RunEnd.ANSWERED
+
+
+async def test_the_ceilings_of_a_run_hold_for_the_worker_that_comes_next() -> None:
+    before = Spent(turns=2, tool_calls=2, cost=COST)
+    stage = Stage([billed("{}")] * 9, profile=capped("0.02")).say()
+    stage.context.append(user("go"))
+    assert await stage.run(prices=PRICES, spent=before, run=1, run_open=True) is RunEnd.LIMIT
+    assert len(stage.model.requests) == 2
 
 
 @pytest.mark.parametrize("cost", ["", "0", "0.0", "-1", "1e3", "NaN", "٣", "2.", 2, 2.5, True])

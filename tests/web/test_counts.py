@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from scenes import html_of, messages_of, words_of
 from agentcore.counting import ExactCounter, counter_for
 from agentcore.pressure import TokenCounter
 from hermesweb import counts, lease, lives
+from hermesweb.imports import import_recording
 from hermesweb.models import AgentSession, ModelEndpoint
 from hermesweb.recorder import record
 from hermesweb.tools import toolbox_of
@@ -122,3 +124,16 @@ def test_what_a_provider_said_stands_above_the_tokenizer() -> None:
     assert counts.catch_up() == 8
     session.refresh_from_db()
     assert (session.tokens_are, session.ratio) == ("estimate", 2.0)
+
+
+def test_a_recording_without_usage_is_counted_too() -> None:
+    said = [("user", "hello world"), ("assistant", "hello")]
+    messages = [{"role": role, "content": text} for role, text in said]
+    body = {"model": "gpt-4o", "messages": messages}
+    session = import_recording(a_user("ada"), json.dumps(body).encode(), "body.json")
+    assert counts.catch_up() == 2
+    session.refresh_from_db()
+    counter = counter_for("gpt-4o")
+    assert counter is not None
+    assert session.tokens == session.used == exact_of(session, counter)
+    assert (session.tokens_are, session.counter) == ("exact", "o200k_base")

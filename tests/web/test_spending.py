@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -134,3 +135,18 @@ async def test_the_first_request_of_another_worker_knows_what_broke_its_prefix(
     assert [turn.break_number for turn in turns[:3]] == [None] * 3
     assert turns[1].stable_prefix > turns[0].bytes - 100
     assert turns[2].stable_prefix == 0 and turns[3].stable_prefix > 0
+
+
+async def test_what_an_open_run_has_used_is_read_from_its_rows(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    await priced()
+    script(billed(calls("glob", '{"pattern": "*"}', "c1")), billed(says("done")))
+    _, session = await asked(tmp_path, "go")
+    await runner.run(session.pk)
+    await session.arefresh_from_db()
+    assert (await database_sync_to_async(spending.of_run)(session)).turns == 0
+    session.run_open = True
+    spent = await database_sync_to_async(spending.of_run)(session)
+    assert (spent.turns, spent.tool_calls, spent.cost) == (2, 1, 2 * COST)
+    assert 0 <= time.monotonic() - spent.started < 60
