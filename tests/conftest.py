@@ -5,23 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import chromium
 import pytest
 from django.db import connection
 from house import House, up
 
-from hermesweb.checkup import find_browser
-
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-# Needed as root and without a network; harmless elsewhere.
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -43,11 +32,11 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """The distribution's Chromium instead of one that Playwright downloads."""
-    found = find_browser()
+    found = chromium.program()
     if found is None:
         missing = "no Chromium on the PATH: apt-get install chromium"
         pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
-    return {**browser_type_launch_args, "executable_path": found, "args": CHROMIUM_FLAGS}
+    return {**browser_type_launch_args, "executable_path": found, "args": chromium.FLAGS}
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 INSTRUCTION = "Find where the context is compacted and say how it is decided."
-PICTURE = BASE_DIR / "docs" / "session.png"
 TURN = "document.querySelector('turn-strip').turn ?? 0"
 # In one step, since a list that is live may take the row away between two.
 PIN_NEWEST = """() => {
@@ -202,17 +200,3 @@ def test_no_page_has_a_grave_finding_and_none_scrolls_sideways(watched: Any) -> 
         assert sideways <= 0, path
         page.set_viewport_size({"width": 1440, "height": 900})
     assert findings == []
-    take_picture(page, watched.house.url + home)
-
-
-def take_picture(page: Page, url: str) -> None:
-    """For the README; taken anew where it is missing or asked for."""
-    if PICTURE.exists() and "HERMESWEB_PICTURES" not in os.environ:
-        return
-    page.context.clear_cookies(name="theme")
-    page.emulate_media(color_scheme="light")
-    page.goto(url)
-    until(page, BARS)
-    page.evaluate("scrollTo(0, 0)")
-    PICTURE.parent.mkdir(exist_ok=True)
-    page.screenshot(path=PICTURE)
