@@ -15,6 +15,7 @@ from agentcore.compaction.plan import (
     Origin,
     Removal,
     apply_plan,
+    note_row,
     runs_of,
 )
 from agentcore.errors import PlanError
@@ -75,7 +76,7 @@ def new_topic_plan(snapshot: Snapshot, pins: frozenset[int]) -> CompactionPlan:
     if all(snapshot.messages[row].is_summary for row in rows):
         raise PlanError("there is nothing to end: the list holds no conversation yet")
     told = omission_note([snapshot.messages[row] for row in rows])
-    birth = Birth(leading, told, Origin.NOTE, "new_topic", runs_of(rows))
+    birth = Birth(note_row(snapshot, kept), told, Origin.NOTE, "new_topic", runs_of(rows))
     return _checked(snapshot, rows, [birth], Fate.DROPPED, "new_topic")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -122,6 +122,14 @@ def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revisi
     return after, Revision(revision, ended, tuple(zip(born, new_places, strict=True)), last)
 
 
+def note_row(before: Snapshot, kept: Container[int]) -> int:
+    """Where a summary or note is put in: after the leading messages and the notes kept there."""
+    row = before.leading
+    while row in kept and before.messages[row].is_summary:
+        row += 1
+    return row
+
+
 def splice(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> list[T]:
     """Rows before, without those that leave, with one entry a birth at its place."""
     spliced: list[T] = []
@@ -191,13 +199,16 @@ def _numbers_of(covers: Sequence[range], messages: Sequence[Message]) -> tuple[r
 
 def _place(birth: Birth, before: Snapshot, leading: int) -> int:
     """What replaces takes the place of what it stands for; what is added stands after the row in
-    front of it, a summary so after the leading messages (design: place)."""
+    front of it, a summary so after the leading messages (design: place), or at the place of a note
+    that is kept there, behind it by its number."""
     if birth.place is not None:
         return birth.place
     replaces = birth.origin is None
     folds = bool(birth.covers) and birth.covers[0].start == birth.at != leading
     if replaces or folds:
         return before.places[birth.at]
+    if birth.at and birth.message.is_summary and before.messages[birth.at - 1].is_summary:
+        return before.places[birth.at - 1]
     return before.places[birth.at - 1] + 1 if birth.at else 1
 
 

@@ -11,6 +11,7 @@ from histories import Value, answer, calls, exchange, group, result, system, use
 from agentcore import PRESETS, Profile, Snapshot, compact
 from agentcore.compaction.plan import Fate
 from agentcore.compaction.result import CompactionResult
+from agentcore.context import Context
 from agentcore.messages import Message, ToolStatus, as_message, born
 from agentcore.options import Direction, Stage, SummaryFailure, SummaryOptions
 
@@ -31,7 +32,9 @@ def sized(
     return PRESETS["balanced"].replace(stages=(stage,), budget=budget, unit="bytes", target=target)
 
 
-def run(values: list[Value] | list[Message], profile: Profile, *pins: int) -> CompactionResult:
+def run(
+    values: list[Value] | list[Message] | Snapshot, profile: Profile, *pins: int
+) -> CompactionResult:
     return compact(values, profile, frozenset(pins))
 
 
@@ -326,3 +329,17 @@ def test_micro_shortens_thinking_once() -> None:
     profile = only("micro", keep=0).replace(min_gain=0.0)
     first = compact(values, profile)
     assert first.changed and not compact(first.after, profile, force=True).changed
+
+
+def test_a_new_note_stands_behind_a_pinned_one_in_the_list_and_by_place() -> None:
+    first = run([system(), user(), answer(LONG), answer(LONG), user()], only("last_resort"))
+    context = Context(first.after)
+    for value in (answer(LONG), answer(LONG), user()):
+        context.append(value)
+    note = first.after.messages[1]
+    done = run(context.snapshot(), only("last_resort"), 1)
+    assert [one.is_summary for one in done.after.messages[:3]] == [False, True, True]
+    assert done.after.messages[1] == note
+    after = done.after
+    order = [(place, one.number) for place, one in zip(after.places, after.messages, strict=True)]
+    assert order == sorted(order)
