@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcore.usage import Usage
+from hermesweb import wishes
 from hermesweb.models import AgentSession, Compaction
 
 LOST_SHOWN = 50
@@ -47,11 +48,19 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
+    """`no_undo` says why it cannot be undone; `before` names the state that it was made on."""
+
     checks: list[Mapping[str, Any]]
     kept: list[Kept]
     lost: list[Lost]
     more: int
     usage: Usage | None
+    no_undo: str
+    before: str
+
+    @property
+    def gone(self) -> int:
+        return sum(one.lost for one in self.kept)
 
     @property
     def passed(self) -> int:
@@ -83,4 +92,17 @@ def proof(session: AgentSession, row: Compaction) -> Proof:
         ],
         more=sum(one.lost for one in kept) - len(shown),
         usage=Usage(**row.usage) if row.usage else None,
+        no_undo=_no_undo(session, row),
+        before=_before(session, row),
     )
+
+
+def _no_undo(session: AgentSession, row: Compaction) -> str:
+    if wishes.made_by(session) != row.revision:
+        return "The list was changed since."
+    return wishes.why_no_undo(session)
+
+
+def _before(session: AgentSession, row: Compaction) -> str:
+    change = session.revisions.filter(number=row.revision or 0).first()
+    return f"{change.number - 1}.{change.last_number}" if change else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agentcore.breakdown import Category
 from agentcore.events import RunEnd
 from agentcore.options import Automatic
-from hermesweb import acts, lease
+from hermesweb import acts, lease, steering
 from hermesweb.forecast import (
     PACE_TURNS,
     Burst,
@@ -30,7 +30,8 @@ SHOWN_SHARE = 0.02
 class Reading:
     """`pace` is what a turn added lately, in the limit's unit, `growth` the same by category;
     `turns_left` None where it cannot be said; `uncounted` are bytes of tool schemas that the
-    profile leaves out of the pressure; `turns` the session's."""
+    profile leaves out of the pressure; `turns` the session's; `breaker_seconds` how long no summary
+    is asked for."""
 
     gauge: Gauge
     shares: list[tuple[str, int, float]]
@@ -42,6 +43,7 @@ class Reading:
     automatic: bool
     pinned: int
     uncounted: int
+    breaker_seconds: int
 
     @property
     def next(self) -> Tick | None:
@@ -99,6 +101,7 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
         automatic=automatic,
         pinned=len(pinned),
         uncounted=uncounted,
+        breaker_seconds=steering.breaker_seconds(session),
     )
 
 
@@ -141,7 +144,8 @@ def _since_compaction(session: AgentSession) -> list[Point]:
 
 def _is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
     chosen = session.automatic or version.value.automatic
-    return chosen == Automatic.ON and not session.hold and session.kind == SessionKind.RUN
+    stopped = session.hold or session.thrash
+    return chosen == Automatic.ON and not stopped and session.kind == SessionKind.RUN
 
 
 def _turns_left(used: list[int], gauge: Gauge) -> int | None:

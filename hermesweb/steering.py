@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from datetime import timedelta
 
@@ -33,6 +34,11 @@ def breaker_of(session: AgentSession) -> Breaker:
         return Breaker(session.breaker_failures)
     left = (session.breaker_until - timezone.now()).total_seconds()
     return Breaker(session.breaker_failures, time.monotonic() + left)
+
+
+def breaker_seconds(session: AgentSession) -> int:
+    """Whole seconds until summaries are asked for again."""
+    return math.ceil(breaker_of(session).seconds_left(time.monotonic()))
 
 
 def keep_breaker(session: AgentSession, breaker: Breaker) -> None:

@@ -120,7 +120,7 @@ def short(row: Compaction) -> dict[str, Any]:
         "unit": row.unit or None,
         "model": row.model or None,
         "tokens": row.usage,
-        "cost": str(row.cost) if row.cost is not None else None,
+        "cost": f"{row.cost.normalize():f}" if row.cost is not None else None,
         "seconds": row.seconds,
         "at": row.at,
     }

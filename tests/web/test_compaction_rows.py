@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from decimal import Decimal
@@ -24,7 +25,7 @@ from agentcore.events import (
 from agentcore.pressure import Pressure
 from agentcore.usage import Usage
 from agentcore.verify import Check
-from hermesweb import acts, border, lease, steering
+from hermesweb import acts, border, endpoints, lease, steering
 from hermesweb.lives import snapshot_of
 from hermesweb.models import AgentSession, Compaction, ModelEndpoint, ProfileVersion
 from hermesweb.recorder import record
@@ -131,8 +132,11 @@ def test_a_summary_has_its_model_tokens_cost_and_what_it_left_out(
     assert (row.model, row.usage["output"], row.left_out) == ("acme-1", 200, 4)
     assert row.cost == Decimal("0.004")
     told_by_api = client.get(f"/api/v1/sessions/{session.pk}/compactions/1").json()
-    assert Decimal(told_by_api["cost"]) == Decimal("0.004")
-    assert (told_by_api["model"], told_by_api["left_out"]) == ("acme-1", 4)
+    assert (told_by_api["cost"], told_by_api["model"], told_by_api["left_out"]) == (
+        "0.004",
+        "acme-1",
+        4,
+    )
 
 
 def test_a_cost_without_a_price_is_unknown_not_nought(ada: User) -> None:
@@ -222,3 +226,43 @@ def test_checkpoints_are_read_at_the_border(ada: User) -> None:
     told(session, *added(said(1, "Be careful.", "system"), said(2, "Go."), called(3, "grep")))
     acts.checkpoint(ada, session, 2)
     assert border.read(a_lease(session)).checkpoints == {2}
+
+
+def test_the_session_page_says_what_keeps_compaction_from_running(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada, 12, thrash=True)
+    told(session, failed(session, Breaker(3, time.monotonic() + 30)))
+    html = html_of(client, f"/sessions/{session.pk}/")
+    assert "two runs in a row freed next to nothing" in words_of(html)
+    assert re.search(r'3 summaries failed in a row.*<count-down seconds="(29|30)">', html)
+    AgentSession.objects.update(thrash=False, hold=True, hold_until=9_000)
+    words = words_of(html_of(client, f"/sessions/{session.pk}/"))
+    assert "Nothing is compacted by itself before 9,000 bytes are used" in words
+
+
+def test_the_page_offers_no_undo_that_would_be_refused(client: Client, ada: User) -> None:
+    session = a_talk(ada, 20)
+    compacted(session)
+    compacted(session, start=3, stop=5)
+    html = html_of(client, f"/sessions/{session.pk}/compactions/1/")
+    assert "The list was changed since." in html and "/compactions/1/undo" not in html
+    assert "/compactions/2/undo" in html_of(client, f"/sessions/{session.pk}/compactions/2/")
+
+
+def test_the_page_forks_from_before_the_compaction(
+    client: Client, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "check", lambda name: None)
+    session = a_talk(ada, 12)
+    before = [one.wire for one in snapshot_of(session).messages]
+    compacted(session)
+    html = html_of(client, f"/sessions/{session.pk}/compactions/1/")
+    found = re.search(r'name="at" value="([0-9.]+)"', html)
+    assert found is not None
+    answer = client.post(f"/sessions/{session.pk}/forks", {"at": found[1]})
+    fork = AgentSession.objects.exclude(pk=session.pk).get()
+    assert answer.headers["Location"] == f"/sessions/{fork.pk}/"
+    assert [one.wire for one in snapshot_of(fork).messages] == before
+    refused = client.post(f"/sessions/{session.pk}/forks", {"at": "nonsense"}, follow=True)
+    assert "is no state" in refused.content.decode()
