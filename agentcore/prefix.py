@@ -21,8 +21,8 @@ KEY_CHARS = 16
 @dataclass(frozen=True, slots=True)
 class Sent:
     """The last request, as it was stored: `schemas` is the key of its tool schemas, `model` whom it
-    was sent to, empty where that is not known; `causes`: the kinds of the changes since, by the
-    numbers of the messages that came or went."""
+    was sent to, both empty where that is not known; `causes` are the kinds of the changes since, by
+    the numbers of the messages that came or went."""
 
     list: Snapshot
     schemas: str = ""
@@ -62,7 +62,7 @@ class Prefix:
             return 0, None
         if known and known != model:
             return 0, BreakReason.MODEL
-        if key != self.schemas:
+        if key and key != self.schemas:
             return 0, BreakReason.SCHEMAS
         if last.state.revision == request.state.revision:
             return sizes.bytes + last.sizes.bytes, None

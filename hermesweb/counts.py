@@ -85,7 +85,7 @@ def _measure(counter: ExactCounter | None, session: AgentSession) -> None:
     """The list as the counter has it, unless a provider has said more. The ratio to the estimate is
     what the next run begins with, so that all readers go on sharing one measurement."""
     session.counted_to = session.last_number
-    if counter is None or session.stored_turns.exclude(usage=None).exists():
+    if counter is None or session.stored_turns.filter(usage__isnull=False).exists():
         return
     alive = session.lives.filter(to_revision=None)
     exact = alive.aggregate(exact=Sum("message__exact"))["exact"]

@@ -145,6 +145,9 @@ async def test_another_model_shares_no_prefix() -> None:
     await agent.run()
     first, second = stage.events(TurnEnded)
     assert (first.break_reason, first.stable_prefix) == ("model", 0)
+    again = Prefix(Sent(stage.context.snapshot()))
+    nothing = Snapshot.of([]).sizes
+    assert again.advance(stage.context.snapshot(), (), nothing)[1] is None
     assert second.break_reason is None and second.stable_prefix > 0
 
 
