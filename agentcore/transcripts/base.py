@@ -17,6 +17,7 @@ from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
 class Format(StrEnum):
     OPENAI_CHAT = "openai-chat"
     CLAUDE_CODE = "claude-code"
+    HERMESWEB = "hermesweb"
 
 
 class ProblemKind(StrEnum):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from agentcore.errors import TranscriptError
-from agentcore.transcripts import claude_code, openai_chat
+from agentcore.transcripts import claude_code, exported, openai_chat
 from agentcore.transcripts.base import Format, Recording
 from agentcore.transcripts.lines import read_values
 
@@ -40,6 +40,8 @@ def load_all(source: Source, format: Format | str | None = None) -> tuple[Record
         stream.seek(0)
         if found is Format.CLAUDE_CODE:
             recordings = claude_code.load(stream)
+        elif found is Format.HERMESWEB:
+            recordings = exported.load(stream)
         else:
             recordings = openai_chat.load_lines(stream) if is_lines else openai_chat.load(stream)
     if not any(recording.messages or recording.skipped for recording in recordings):
@@ -74,12 +76,14 @@ def _detect(stream: BinaryIO, wanted: Format | None = None) -> tuple[Format, boo
     """The format, and whether the file is read line by line."""
     first, count = None, 0
     for line, value in islice(read_values(stream, []), _VALUES_LOOKED_AT):
-        if wanted is not Format.OPENAI_CHAT and claude_code.is_record(value):
+        if wanted in (None, Format.HERMESWEB) and exported.is_record(value):
+            return Format.HERMESWEB, True
+        if wanted in (None, Format.CLAUDE_CODE) and claude_code.is_record(value):
             return Format.CLAUDE_CODE, True
-        if wanted is not Format.CLAUDE_CODE and openai_chat.is_document(value):
+        if wanted in (None, Format.OPENAI_CHAT) and openai_chat.is_document(value):
             return Format.OPENAI_CHAT, not openai_chat.is_list_of_runs(value)
         first, count = value if line == 1 else first, count + 1
-    if wanted is Format.CLAUDE_CODE:
+    if wanted in (Format.CLAUDE_CODE, Format.HERMESWEB):
         return wanted, True
     stream.seek(0)
     if count > 1 and isinstance(first, dict):

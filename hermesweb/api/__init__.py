@@ -15,6 +15,7 @@ from ninja.security import HttpBearer, SessionAuth
 
 from hermesweb.api import (
     compactions,
+    exports,
     forks,
     history,
     imports,
@@ -87,7 +88,10 @@ api = NinjaAPI(
     docs_decorator=for_the_signed_in,
 )
 add_handlers(api)
-for noun in (sessions, instructions, messages, compactions, forks, history, imports, profiles):
+for noun in (
+    *(sessions, instructions, messages, compactions, forks, history),
+    *(exports, imports, profiles),
+):
     api.add_router("", noun.router)
 
 _patterns, _app, _namespace = api.urls
