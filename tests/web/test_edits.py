@@ -8,7 +8,8 @@ import pytest
 from asgiref.sync import async_to_sync
 from builders import a_lease, a_user, added, answered, called, revision, said
 from django.contrib.auth.models import User
-from scenes import a_talk, a_talk_of, compacted
+from django.test import Client
+from scenes import a_talk, a_talk_of, compacted, html_of, words_of
 from working import says
 
 from agentcore.events import Repaired
@@ -263,6 +264,23 @@ def test_groups_are_whole_whoever_of_them_is_named(ada: User) -> None:
     )
     assert wishes.groups_of(session, [5]) == wishes.groups_of(session, [3]) == [3, 4, 5]
     assert wishes.groups_of(session, [2, 6]) == [2, 6]
+
+
+def test_pages_offer_what_can_be_done_with_a_message_and_the_list(
+    client: Client, ada: User, model: ScriptedModel
+) -> None:
+    client.force_login(ada)
+    session = a_talk_of(ada, *talk())
+    page = f"/sessions/{session.pk}/"
+    assert f'action="{page}new_topic"' in html_of(client, page)
+    assert f'formaction="{page}messages/4/exclude"' in html_of(client, f"{page}messages/4/")
+    assert "/exclude" not in html_of(client, f"{page}messages/1/")
+    answer = client.post(f"{page}messages/4/exclude", follow=True)
+    assert "Message 4 leaves with its group" in words_of(answer.content.decode())
+    taken(session)
+    assert f'formaction="{page}messages/4/restore"' in html_of(client, f"{page}messages/4/")
+    refused = client.post(f"{page}messages/7/exclude", follow=True)
+    assert "is the instruction in force" in words_of(refused.content.decode())
 
 
 def talk() -> list[Any]:
