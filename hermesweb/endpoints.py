@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from django.conf import settings
+
 from agentcore.llm.base import ChatModel, Reply
 from agentcore.llm.explorer import ExplorerModel
 from agentcore.llm.replay import ReplayModel
@@ -71,7 +73,7 @@ def model_name(session: AgentSession) -> str:
 def chat_model(session: AgentSession) -> ChatModel:
     """Raises ModelUnavailable."""
     if session.model == EXPLORER:
-        return ExplorerModel()
+        return ExplorerModel(settings.EXPLORER_PACE_MS / 1_000)
     if session.model == REPLAY:
         return ReplayModel(_recorded(session), pace=REPLAY_PACE)
     return model_of(_endpoint(session.model))

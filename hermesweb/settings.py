@@ -279,6 +279,8 @@ ALLOWED_ROOTS = [
 ]
 WEB_TOOLS = env_flag("HERMESWEB_WEB_TOOLS", not (PRODUCTION or TESTING))
 SEARCH_URL = os.environ.get("HERMESWEB_SEARCH_URL", "")
+# Of the explorer's replies, so that a person can watch and steer it.
+EXPLORER_PACE_MS = env_int("HERMESWEB_EXPLORER_PACE_MS", 0 if TESTING else 1_000)
 
 # Logging
 

@@ -57,7 +57,7 @@ def up(data_dir: Path, *options: str, **env: str) -> Iterator[House]:
     with (data_dir / "up.log").open("w") as log:
         process = subprocess.Popen(
             [*MANAGE, "up", "--json", "--data-dir", data_dir, "--port", "0", "--no-demo", *options],
-            env={**os.environ, **env},
+            env={**os.environ, "HERMESWEB_EXPLORER_PACE_MS": "1", **env},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
