@@ -5,7 +5,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from celery.signals import worker_shutting_down
 
-from hermesweb import counts, imports, lease, planning, runner
+from hermesweb import counts, drafting, imports, lease, planning, runner
 from hermesweb.celery import app
 from hermesweb.wake import wake
 
@@ -14,6 +14,12 @@ from hermesweb.wake import wake
 def run_session(session_id: str) -> None:
     """One coroutine, entered once."""
     async_to_sync(runner.run)(session_id)
+
+
+@app.task(name="hermesweb.tasks.write_summary")
+def write_summary(preview_id: str) -> None:
+    """One coroutine, entered once."""
+    async_to_sync(drafting.write)(preview_id)
 
 
 @app.task(name="hermesweb.tasks.sweep")

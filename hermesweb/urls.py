@@ -6,6 +6,7 @@ from django.urls import path
 
 from hermesweb import api
 from hermesweb.views import (
+    compact,
     compactions,
     edits,
     health,
@@ -52,6 +53,11 @@ urlpatterns = [
     path("sessions/<str:id>/messages/<int:number>/pin", messages.pin, name="message_pin"),
     path("sessions/<str:id>/messages/<int:number>/unpin", messages.unpin, name="message_unpin"),
     path("sessions/<str:id>/compactions", session.compact, name="session_compact"),
+    path("sessions/<str:id>/compact/", compact.page, name="compact"),
+    path("sessions/<str:id>/compact/summary", compact.summary, name="compact_summary"),
+    path("sessions/<str:id>/compact/write", compact.write, name="compact_write"),
+    path("sessions/<str:id>/compact/apply", compact.apply, name="compact_apply"),
+    path("sessions/<str:id>/previews/<str:preview>/", compact.preview, name="preview"),
     path("sessions/<str:id>/compactions/<int:number>/", compactions.page, name="compaction"),
     path("sessions/<str:id>/compactions/<int:number>/undo", edits.undo, name="compaction_undo"),
     path("sessions/<str:id>/messages/<int:number>/restore", edits.restore, name="message_restore"),

@@ -18,8 +18,17 @@ def wake(session_id: str) -> None:
     transaction.on_commit(lambda: _send(session_id))
 
 
+def draft(preview_id: str) -> None:
+    """Queue the writing of a preview's summary; a person asks again where the task was lost."""
+    transaction.on_commit(lambda: _post("hermesweb.tasks.write_summary", preview_id))
+
+
 def _send(session_id: str) -> None:
+    _post("hermesweb.tasks.run_session", session_id)
+
+
+def _post(task: str, subject: str) -> None:
     try:
-        app.send_task("hermesweb.tasks.run_session", [session_id], retry=False)
+        app.send_task(task, [subject], retry=False)
     except OperationalError as error:
-        logger.warning("no broker for session %s, the sweep will queue it: %s", session_id, error)
+        logger.warning("no broker for %s of %s: %s", task, subject, error)

@@ -22,7 +22,15 @@ from hermesweb.acts.flags import (
 )
 from hermesweb.acts.forks import fork
 from hermesweb.acts.memory import correct, forget, remember
-from hermesweb.acts.previews import apply_preview, plan_of, preview
+from hermesweb.acts.previews import (
+    apply_preview,
+    ask_summary,
+    found_preview,
+    options_of,
+    plan_of,
+    preview,
+    written_of,
+)
 from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
 from hermesweb.acts.raw import read_raw
@@ -32,6 +40,7 @@ __all__ = [
     "Refused",
     "apply_preview",
     "archive",
+    "ask_summary",
     "change_automatic",
     "change_mode",
     "change_profile",
@@ -45,7 +54,9 @@ __all__ = [
     "floor",
     "forget",
     "fork",
+    "found_preview",
     "new_topic",
+    "options_of",
     "pin",
     "read_raw",
     "plan_of",
@@ -60,4 +71,5 @@ __all__ = [
     "undo",
     "unpin",
     "withdraw",
+    "written_of",
 ]

@@ -19,6 +19,7 @@ from hermesweb.acts.queue import compact_now
 from hermesweb.models import AgentSession, Compaction, Preview
 from hermesweb.planning import Planned, planned
 from hermesweb.shown import storable
+from hermesweb.wake import draft
 
 LASTS = timedelta(hours=24)
 
@@ -81,6 +82,17 @@ def apply_preview(who: User | None, session: AgentSession, preview_id: str) -> C
     # A run that is busy may take a while to reach the border.
     Preview.objects.filter(pk=found.pk).update(ends_at=timezone.now() + LASTS)
     return compact_now(who, session, options_of(found), preview=found.pk)
+
+
+def ask_summary(session: AgentSession, preview_id: str) -> Preview:
+    """Have a worker write the summary of a preview; it is kept as one of its own. Refused for a
+    preview that ended."""
+    found = found_preview(session, preview_id)
+    asked = {**found.options["asked"], "summary": None}
+    found.options = {"asked": asked, "written": None, "writing": "asked"}
+    found.save(update_fields=["options"])
+    draft(found.pk)
+    return found
 
 
 def found_preview(session: AgentSession, preview_id: str) -> Preview:

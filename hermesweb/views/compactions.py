@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -33,7 +34,9 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
         "session": session,
         "compaction": compaction,
         "fate": chosen["fate"],
-        "note": chosen["note"],
+        "note_number": chosen["note"],
+        "here": f"{reverse('compaction', args=[session.pk, number])}?",
+        "json_url": reverse("compaction_diff", args=[session.pk, number]),
         "start": chosen["start"] or 0,
         "totals": diff.totals(rows),
         "counts": list(diffs.counts(rows).items()),
@@ -46,7 +49,7 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
             unfolded=chosen["open"],
         ),
     }
-    if request.htmx:
+    if request.htmx and "whole" not in request.GET:
         return render(request, "session/_diff.html", context)
     neighbours = session.stored_compactions.exclude(number=number)
     context |= {

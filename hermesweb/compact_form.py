@@ -1,0 +1,69 @@
+"""How a person wants a compaction made, as its page's address and form say it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from agentcore import PRESETS
+from agentcore.compaction.asked import STAGES, CompactionOptions
+from hermesweb.templatetags.units import words
+
+FOCUS_CHARS = 2_000
+
+
+class CompactForm(forms.Form):
+    preset = forms.ChoiceField(
+        choices=[("", "as the profile says"), *((name, name) for name in PRESETS)],
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    stage = forms.ChoiceField(
+        choices=[("", "all of them"), *((name, words(name)) for name in STAGES)],
+        required=False,
+        label="Stages",
+    )
+    keep_last = forms.IntegerField(
+        min_value=0,
+        max_value=10_000,
+        required=False,
+        label="Keep the last",
+        help_text="Messages, results or turns, as each stage counts; empty: as it is set.",
+    )
+    up_to = forms.IntegerField(
+        min_value=1,
+        max_value=10**9,
+        required=False,
+        label="Nothing behind message",
+        help_text="A number of the list, or b on a row below.",
+    )
+    focus = forms.CharField(
+        max_length=FOCUS_CHARS,
+        required=False,
+        label="Focus of the summary",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Told to the model that writes it.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, auto_id="compact-%s", **options)
+
+    @property
+    def options(self) -> CompactionOptions:
+        """Only once the form is valid."""
+        chosen = self.cleaned_data
+        return CompactionOptions(
+            chosen["preset"],
+            chosen["stage"],
+            chosen["keep_last"],
+            chosen["focus"],
+            chosen["up_to"],
+        )
+
+
+def query_of(options: CompactionOptions) -> str:
+    """The options as a page's address says them; a summary is not among them."""
+    named = {name: getattr(options, name) for name in CompactForm.base_fields}
+    return urlencode({name: value for name, value in named.items() if value not in ("", None)})
