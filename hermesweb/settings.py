@@ -96,7 +96,7 @@ def _database() -> dict[str, Any]:
         "NAME": unquote(parts.path.strip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "HOST": parts.hostname or "",
+        "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
         "CONN_HEALTH_CHECKS": True,
     }
