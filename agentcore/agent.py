@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentcore.asking import Asking
-from agentcore.calling import Calling, Check
-from agentcore.compaction.breaker import Breaker
-from agentcore.compaction.hooks import Hooks
+from agentcore.calling import Calling
 from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.compaction.result import Trigger
 from agentcore.context import Context
@@ -29,17 +27,15 @@ from agentcore.events import (
     TurnEnded,
 )
 from agentcore.halt import Halt, Halted, Waits
-from agentcore.headroom import Emit, Headroom, Originals
-from agentcore.llm.base import ChatModel, OnText
+from agentcore.headroom import Emit, Headroom
+from agentcore.llm.base import ChatModel
 from agentcore.messages import Role
-from agentcore.prefix import Prefix
 from agentcore.pressure import TokenCounter, Window, WindowSource
 from agentcore.profile import Profile
 from agentcore.recalling import Recall
+from agentcore.standing import Means, Standing
 from agentcore.tools.base import Toolbox
-from agentcore.tools.recall import Archive
 from agentcore.turn import Request, Spent
-from agentcore.usage import Prices
 
 Poll: TypeAlias = Callable[[], Awaitable[Directives]]
 
@@ -51,10 +47,8 @@ class Agent:
     """One session at work.
 
     `emit` stores a batch of events as one transaction; `poll` reads what the outside wants, at
-    each border; `check` raises before a tool runs when this worker no longer holds the session.
-    `turn` and `run` are the last ones so far, `answered` says that the last run was, `prefix` knows
-    the last request, `contradicted` is the window that a provider named when it refused one. All
-    state is in the context and in what is handed in: another worker can go on from what was stored.
+    each border. All state is in the context and in what is handed in, so that another worker can
+    go on from what was stored.
     """
 
     def __init__(
@@ -66,53 +60,42 @@ class Agent:
         emit: Emit,
         poll: Poll,
         counter: TokenCounter,
-        turn: int = 0,
-        run: int = 0,
-        run_open: bool = False,
-        answered: bool = False,
-        summarizer: ChatModel | None = None,
-        on_text: OnText | None = None,
-        check: Check | None = None,
-        recovered: bool = False,
-        breaker: Breaker | None = None,
-        hooks: Hooks | None = None,
-        originals: Originals | None = None,
-        archive: Archive | None = None,
-        prices: Prices | None = None,
-        prefix: Prefix | None = None,
-        contradicted: Window | None = None,
-        spent: Spent | None = None,
+        standing: Standing | None = None,
+        means: Means | None = None,
     ) -> None:
+        standing, means = standing or Standing(), means or Means()
         self._context = context
         self._model = model
         self._toolbox = toolbox
         self._emit = emit
         self._poll = poll
         self._counter = counter
-        self._turn = turn
-        self._run = run
-        self._run_open = run_open
-        self._answered = answered
-        self._recovered = recovered
+        self._turn = standing.turn
+        self._run = standing.run
+        self._run_open = standing.run_open
+        self._answered = standing.answered
+        self._recovered = standing.recovered
+        self._prefix = standing.prefix
+        self._spent = standing.spent
         self._halt = Halt()
-        self._prices = prices or Prices()
-        self._asking = Asking(model, self._prices, halt=self._halt, emit=emit, on_text=on_text)
-        self._calling = Calling(context, toolbox, halt=self._halt, check=check)
-        self._prefix = prefix or Prefix()
-        self._spent = spent or Spent()
-        self._recall = Recall(context, archive)
+        self._prices = means.prices
+        self._asking = Asking(
+            model, means.prices, halt=self._halt, emit=emit, on_text=means.on_text
+        )
+        self._calling = Calling(context, toolbox, halt=self._halt, check=means.check)
+        self._recall = Recall(context, means.archive)
         self._headroom = Headroom(
             context,
             toolbox,
             model=model,
-            summarizer=summarizer,
+            summarizer=means.summarizer,
             counter=counter,
             emit=emit,
             halt=self._halt,
-            breaker=breaker or Breaker(),
-            hooks=hooks or Hooks(),
-            originals=originals,
-            contradicted=contradicted,
+            breaker=standing.breaker,
+            hooks=means.hooks,
+            originals=means.originals,
+            contradicted=standing.contradicted,
         )
 
     def stop(self) -> None:

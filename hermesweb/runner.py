@@ -22,6 +22,7 @@ from agentcore.llm.base import ChatModel
 from agentcore.messages import Message
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
+from agentcore.standing import Means, Standing
 from agentcore.tools import Toolbox
 from hermesweb import border, endpoints, lease, lives, opening, spending, steering, summaries
 from hermesweb.db_thread import DatabaseThread
@@ -127,21 +128,25 @@ class Work:
             emit=self._emit,
             poll=self._poll,
             counter=TokenCounter(session.ratio),
-            turn=session.turns,
-            run=session.runs,
-            run_open=session.run_open,
-            answered=session.run_end == RunEnd.ANSWERED and not session.run_open,
-            summarizer=await self._summarizer(session, profile, model),
-            on_text=self._announcer.text,
-            check=self._check,
-            recovered=recovered,
-            prefix=await self._database.run(opening.request_before, session, snapshot),
-            breaker=steering.breaker_of(session),
-            originals=self._originals,
-            archive=SessionArchive(session.pk, self._database.run),
-            prices=await self._database.run(prices_of, session.model),
-            spent=await self._database.run(spending.of_run, session),
-            contradicted=endpoints.contradicted(session, model.name),
+            standing=Standing(
+                turn=session.turns,
+                run=session.runs,
+                run_open=session.run_open,
+                answered=session.run_end == RunEnd.ANSWERED and not session.run_open,
+                recovered=recovered,
+                spent=await self._database.run(spending.of_run, session),
+                prefix=await self._database.run(opening.request_before, session, snapshot),
+                contradicted=endpoints.contradicted(session, model.name),
+                breaker=steering.breaker_of(session),
+            ),
+            means=Means(
+                summarizer=await self._summarizer(session, profile, model),
+                on_text=self._announcer.text,
+                check=self._check,
+                originals=self._originals,
+                archive=SessionArchive(session.pk, self._database.run),
+                prices=await self._database.run(prices_of, session.model),
+            ),
         )
 
     async def _originals(self, runs: Sequence[range]) -> Sequence[Message]:

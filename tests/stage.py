@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from agentcore.errors import ToolError
 from agentcore.events import Event, RunEnd
 from agentcore.llm.scripted import Line, ScriptedModel
 from agentcore.pressure import TokenCounter
+from agentcore.standing import Means, Standing
 from agentcore.tools.base import Toolbox, ToolResult, Workspace
 
 E = TypeVar("E")
@@ -72,6 +73,9 @@ class Stage:
         return self
 
     def agent(self, **options: Any) -> Agent:
+        """`options`: fields of Standing and Means."""
+        stands = {one.name for one in fields(Standing)} & options.keys()
+        means = {name: options[name] for name in options.keys() - stands}
         toolbox = Toolbox([self.tool], Workspace(Path("/"), self.profile.limits))
         return Agent(
             self.context,
@@ -80,8 +84,8 @@ class Stage:
             emit=self._emit,
             poll=self._poll,
             counter=TokenCounter(),
-            summarizer=self.summarizer,
-            **options,
+            standing=Standing(**{name: options[name] for name in stands}),
+            means=Means(**{"summarizer": self.summarizer, **means}),
         )
 
     async def run(self, **options: Any) -> RunEnd | None:

@@ -51,6 +51,7 @@ LAYERS = {
                 "simulate",
                 "turn",
             ),
+            "standing",
             "writer",
         },
         {"", "commands", "__main__"},

@@ -19,6 +19,7 @@ from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import Message, Role
 from agentcore.options import Stage
 from agentcore.pressure import TokenCounter, Unit
+from agentcore.standing import Means, Standing
 from agentcore.tools.base import Toolbox, Workspace
 
 # More than any case asks for.
@@ -127,8 +128,8 @@ class Desk:
             emit=self._emit,
             poll=self._poll,
             counter=TokenCounter(),
-            summarizer=self._summarizer,
-            recovered=recovered,
+            standing=Standing(recovered=recovered),
+            means=Means(summarizer=self._summarizer),
         )
 
     async def _emit(self, events: Sequence[Event]) -> None:

@@ -19,6 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from scenes import a_talk_of, compacted
 
 from agentcore.breakdown import SUMMARY_HEADER
+from agentcore.compaction.summarizer import HEADINGS
 from agentcore.events import ToolEnded, ToolStarted
 from agentcore.llm.base import Reply
 from agentcore.llm.scripted import ScriptedModel
@@ -49,7 +50,7 @@ async def test_two_compactions_at_once(
             await signal.wait()
             return await super().reply(*request, **options)
 
-    model = Slow([{"role": "assistant", "content": "SUM"}])
+    model = Slow([{"role": "assistant", "content": "\n".join(HEADINGS)}])
     monkeypatch.setattr(endpoints, "chat_model", lambda session: model)
     long = [{**one, "content": one["content"] * 800} for one in case["messages"][1:]]
     owner, session = await _recorded([case["messages"][0], *long * 3])
