@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from asgiref.sync import sync_to_async
 from builders import a_session, said
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from agentcore.tools import Workspace, toolbox
 from hermesweb import endpoints
@@ -13,7 +13,7 @@ from hermesweb import endpoints
 
 @pytest.mark.django_db(transaction=True)
 async def test_the_explorer_is_as_slow_as_the_settings_say(
-    settings: SettingsWrapper, tmp_path: Path
+    settings: Settings, tmp_path: Path
 ) -> None:
     session = await sync_to_async(a_session)(model="explorer")
     schemas = toolbox(Workspace(tmp_path)).schemas
