@@ -19,7 +19,6 @@ from agentcore.events import (
     EventKind,
     MemoryInjected,
     MessageAdded,
-    RunEnd,
     SystemRebuilt,
 )
 from agentcore.memory import Hit, hand_over
@@ -52,7 +51,7 @@ def gather(session: AgentSession, messages: Sequence[Message]) -> Opening | None
     profile = version.value
     if session.run_open and messages:
         return _mode_changed(session, messages[0], profile)
-    query = None if border.rests(session) else _query(session, messages)
+    query = _query(session, messages)
     if query is None and messages:
         return None
     block: str = ""
@@ -134,8 +133,7 @@ def _query(session: AgentSession, messages: Sequence[Message]) -> str | None:
         return asked.text
     if waiting.filter(kind=InstructionKind.NEW_TOPIC).exists():
         return ""
-    answered = session.run_end == RunEnd.ANSWERED and not session.run_open
-    if answered or not messages or messages[-1].role not in (Role.USER, Role.TOOL):
+    if border.rests(session) or not messages or messages[-1].role not in (Role.USER, Role.TOOL):
         return None
     return next((one.text for one in reversed(messages) if one.is_instruction), "")
 
