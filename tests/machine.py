@@ -21,10 +21,11 @@ from agentcore import PRESETS, Profile, Snapshot
 from agentcore.breakdown import NOTHING
 from agentcore.compaction.compact import Summarize, drive, pressure_of
 from agentcore.compaction.edits import exclude_plan, new_topic_plan, undo_plan
-from agentcore.compaction.pipeline import STRATEGIES, run_pipeline
+from agentcore.compaction.pipeline import run_pipeline
 from agentcore.compaction.plan import CompactionPlan, Revision
 from agentcore.compaction.repair import repair
 from agentcore.compaction.result import CompactionResult, Trigger
+from agentcore.compaction.strategies import STRATEGIES
 from agentcore.context import Context
 from agentcore.errors import ModelError, PlanError
 from agentcore.events import EventKind

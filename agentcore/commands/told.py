@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from agentcore.compaction.pipeline import strategy_of
+from agentcore.compaction.strategies import strategy_of
 from agentcore.errors import InputError, ProfileError, TranscriptError
 from agentcore.presets import PRESETS
 from agentcore.pressure import Unit

@@ -7,19 +7,6 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from agentcore.compaction import (
-    auto,
-    collapse,
-    elastic,
-    fair_share,
-    keep_recent,
-    last_resort,
-    mask,
-    micro,
-    partial,
-    share,
-    snip,
-)
 from agentcore.compaction.draft import Draft
 from agentcore.compaction.notes import ledger_note, omission_with_ledger, summary_note
 from agentcore.compaction.plan import CompactionPlan, Fate, Origin
@@ -31,9 +18,10 @@ from agentcore.compaction.result import (
     Trigger,
     WrittenSummary,
 )
-from agentcore.compaction.strategy import CompactionStrategy, Situation
+from agentcore.compaction.strategies import strategy_of
+from agentcore.compaction.strategy import Situation
 from agentcore.compaction.summarizer import SummaryRequest, summary_request
-from agentcore.errors import ProfileError
+from agentcore.errors import PlanError
 from agentcore.invariants import check
 from agentcore.messages import Message
 from agentcore.options import Stage, SummaryFailure
@@ -41,19 +29,6 @@ from agentcore.pressure import Pressure
 from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot
 
-STRATEGIES: Mapping[str, CompactionStrategy] = {
-    keep_recent.NAME: keep_recent.KeepRecent(),
-    snip.NAME: snip.Snip(),
-    micro.NAME: micro.Micro(),
-    collapse.NAME: collapse.Collapse(),
-    auto.NAME: auto.Auto(),
-    partial.NAME: partial.Partial(),
-    last_resort.NAME: last_resort.LastResort(),
-    mask.NAME: mask.Mask(),
-    elastic.NAME: elastic.Elastic(),
-    share.NAME: share.Share(),
-    fair_share.NAME: fair_share.FairShare(),
-}
 # By hand the list is taken down to its target, and at least to this share of what it is.
 BY_HAND_SHARE = 0.5
 
@@ -94,14 +69,6 @@ def run_pipeline(
             plan = run.answered(plan, (yield request), request.left_out)
         run.take(plan, stage)
     return run.result()
-
-
-def strategy_of(stage: Stage) -> CompactionStrategy:
-    """Raises ProfileError for a name that no strategy has."""
-    if stage.strategy not in STRATEGIES:
-        known = ", ".join(STRATEGIES)
-        raise ProfileError(f"unknown strategy {stage.strategy!r}; there are {known}", "stages")
-    return STRATEGIES[stage.strategy]
 
 
 class _Run:
@@ -193,7 +160,11 @@ class _Run:
         """Advance by a plan that is worth it and breaks no rule."""
         if plan.is_empty:
             return
-        draft = self._draft.advance(plan)
+        try:
+            draft = self._draft.advance(plan)
+        except PlanError:
+            self._reason = Failure.INVARIANT
+            return
         pressure = self._pressure_of(draft.snapshot)
         refusal = self._refusal(plan, draft.snapshot, self.pressure.used - pressure.used)
         if refusal:

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from agentcore.compaction.pipeline import STRATEGIES
+from agentcore.compaction.strategies import strategy_of
 from agentcore.errors import ProfileError
 from agentcore.profile import Profile as ProfileValue
 from hermesweb import audit
@@ -49,10 +49,8 @@ def checked_profile(values: Mapping[str, Any]) -> ProfileValue:
     """Raises Invalid."""
     try:
         value = ProfileValue.of(values)
+        for stage in value.stages:
+            strategy_of(stage)
     except ProfileError as error:
         raise Invalid(str(error), error.field) from error
-    for stage in value.stages:
-        if stage.strategy not in STRATEGIES:
-            known = ", ".join(STRATEGIES)
-            raise Invalid(f"there is no strategy {stage.strategy!r:.80}; use {known}", "stages")
     return value

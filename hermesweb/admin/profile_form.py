@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from django import forms
 
-from agentcore.compaction.pipeline import STRATEGIES
+from agentcore.compaction.strategies import strategy_names
 from agentcore.options import Stage
 from agentcore.profile import GROUPS
 from agentcore.profile import Profile as ProfileValue
@@ -153,7 +153,7 @@ def _field(name: str, kind: Any, default: Any) -> forms.Field:
 
 
 def _strategy(row: int) -> forms.Field:
-    names = [(name, name.replace("_", " ")) for name in STRATEGIES]
+    names = [(name, name.replace("_", " ")) for name in strategy_names()]
     return forms.ChoiceField(choices=[("", "none"), *names], required=row == 0, label="strategy")
 
 

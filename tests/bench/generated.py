@@ -22,9 +22,9 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 from histories import Value, answer, group, system, user  # noqa: E402
 
 from agentcore import PRESETS, Profile, Snapshot, compact  # noqa: E402
-from agentcore.compaction.pipeline import STRATEGIES  # noqa: E402
 from agentcore.compaction.plan import apply_plan  # noqa: E402
 from agentcore.compaction.result import CompactionResult  # noqa: E402
+from agentcore.compaction.strategies import STRATEGIES  # noqa: E402
 from agentcore.invariants import check  # noqa: E402
 from agentcore.options import Stage  # noqa: E402
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcore import PRESETS, Profile, Snapshot, compact
-from agentcore.compaction.pipeline import STRATEGIES
 from agentcore.compaction.plan import apply_plan
 from agentcore.compaction.result import CompactionResult
+from agentcore.compaction.strategies import STRATEGIES
 from agentcore.invariants import check
 from agentcore.options import Stage
 
