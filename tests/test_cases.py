@@ -10,9 +10,7 @@ import pytest
 TESTS = Path(__file__).parent / "cases"
 # What each of these waits for.
 NOT_COVERED = {
-    "append-after-a-torn-tail": "an export, and a reader of records of that form",
     "background-summary-too-late": "exclude: a person takes an exchange out meanwhile",
-    "keys-in-the-record": "masking at the edges, and the export",
 }
 # Tests that prove some of the statements; what of the others is missing.
 PARTLY = {
