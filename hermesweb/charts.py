@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from agentcore.compaction.result import CompactionState
+from agentcore.pressure import TokenSource, Unit
 from hermesweb import spending
 from hermesweb.models import AgentSession, ProfileVersion, StoredTurn
 
 CHART_ROWS = 1_000
 STRIP_ROWS = 300
 TABLE_ROWS = 20
+
+
+# What the strip draws of a turn, beside what fills it.
+STRIP_COLUMNS = ("turn", "bytes", "used", "limit", "compacted_before")
 
 
 def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS) -> dict[str, Any]:
@@ -37,6 +42,18 @@ def chart_rows(session: AgentSession, most: int) -> list[dict[str, Any]]:
     return [
         {**_row(turn), "compacted_before": cut} for turn, (_, cut) in zip(turns, peaks, strict=True)
     ]
+
+
+def packed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The rows of the strip by columns, since a page carries hundreds of them; a category that
+    fills nothing has none."""
+    present = {name for row in rows for name, size in row["breakdown"].items() if size}
+    return {
+        **{name: [row[name] for row in rows] for name in STRIP_COLUMNS},
+        "breakdown": {
+            name: [row["breakdown"].get(name, 0) for row in rows] for name in sorted(present)
+        },
+    }
 
 
 def turn_facts(turn: StoredTurn) -> dict[str, Any]:
@@ -79,8 +96,16 @@ def _row(turn: StoredTurn) -> dict[str, Any]:
         "used": turn.used,
         "limit": turn.limit or None,
         "breakdown": turn.breakdown,
-        "action": turn.action,
+        "stable": _stable(turn),
+        "estimate": turn.unit == Unit.TOKENS and turn.tokens_are == TokenSource.ESTIMATE,
     }
+
+
+def _stable(turn: StoredTurn) -> float | None:
+    """The share of the request that was the same as in the one before."""
+    if not turn.request_bytes:
+        return None
+    return round(min(turn.stable_prefix / turn.request_bytes, 1.0), 3)
 
 
 def _peaks(

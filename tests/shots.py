@@ -96,7 +96,11 @@ def one(page: Page, address: str, file: Path, width: int, *, whole: bool = True)
         page.locator("#rollup table").wait_for()
         page.evaluate("scrollTo(0, 0)")
     page.wait_for_load_state("networkidle")
-    page.screenshot(path=file, full_page=whole)
+    if whole:
+        # So that what is fixed to the window's edge does not cover the middle of the picture.
+        height = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({"width": width, "height": min(height, 6_000)})
+    page.screenshot(path=file)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from hermesweb.http import SignedIn
 from hermesweb.rollup import By, rollup
 from hermesweb.views.downloads import csv_file
 
-PART_ROWS, PAGE_ROWS, AGAIN_ROWS = 10, 300, 10
+PART_ROWS, PAGE_ROWS, AGAIN_ROWS = 10, 300, 3
 
 
 @require_GET

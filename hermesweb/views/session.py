@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hermesweb import acts, spending
 from hermesweb.access import session_or_404
-from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, turn_facts
+from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, packed, turn_facts
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredTurn
-from hermesweb.reading import in_force
+from hermesweb.reading import in_force, read
 from hermesweb.turn_ledger import turn_ledger
 from hermesweb.views.answers import answer, list_context, live_context
 from hermesweb.views.downloads import csv_file
@@ -32,10 +32,12 @@ def page(request: SignedIn, id: str) -> HttpResponse:
         return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
     context = live_context(session)
     turns = list(session.stored_turns.order_by("-number")[: TABLE_ROWS + 1])
+    drawn = chart(session, context["version"], STRIP_ROWS)
     context |= {
         "section": "sessions",
         **list_context(session, form.choice),
-        "chart": chart(session, context["version"], STRIP_ROWS),
+        "chart": drawn,
+        "strip": packed(drawn["turns"]),
         "turns": _with_change(turns)[:TABLE_ROWS],
         "ledger": turn_ledger(session, TABLE_ROWS),
     }
@@ -57,7 +59,10 @@ def live(request: SignedIn, id: str) -> HttpResponse:
 @login_required
 def chart_json(request: SignedIn, id: str) -> JsonResponse:
     session = session_or_404(request.user, id)
-    return JsonResponse(chart(session, in_force(session)))
+    version = in_force(session)
+    reading = read(session, version)
+    forecast = {"turns": reading.turns_left, "pace": reading.grows} if reading.due else None
+    return JsonResponse({**chart(session, version), "forecast": forecast})
 
 
 @require_GET

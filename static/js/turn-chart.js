@@ -1,8 +1,8 @@
 // <turn-chart src="/sessions/ID/chart.json" plotly="/static/plotly/plotly.min.js">: the context by
 // turn for analysis, drawn when it comes into view.
 //
-// `src` answers {unit, threshold, name, turns: [rows]} (turns.js says what a row is, turn-strip.js
-// what the others are), at most 1,000 rows. While it follows a run it draws again at most once in 2 s.
+// `src` answers {unit, threshold, name, turns: [rows], forecast: {turns, pace} or null} (turns.js
+// says what a row is, turn-strip.js what the others are), at most 1,000 rows. While it follows a run it draws again at most once in 2 s.
 // Dispatches turn:selected {turn} (bubbling) when a bar is clicked.
 
 import { CATEGORIES, label } from "./categories.js";
@@ -19,6 +19,7 @@ const STAND_INS = [
   { id: "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53" },
 ];
 const TICK_WIDTH = 70;
+const MOST_GHOSTS = 12;
 const PATTERN = { size: 8, solidity: 0.15 };
 const CONFIG = { displayModeBar: false, responsive: true };
 
@@ -98,8 +99,13 @@ function loadPlotly(address) {
   return loading;
 }
 
-// One bar trace a category that occurs, in the order of a request, and the turns they stand on.
-export function traces({ turns, unit }, colours) {
+export function traces(data, colours) {
+  const made = [...bars(data, colours), stable(data, colours)];
+  return data.forecast && data.turns.length ? [...made, ghosts(data, colours)] : made;
+}
+
+// One trace a category that occurs, in the order of a request; what is estimated is hatched.
+function bars({ turns, unit }, colours) {
   const stacks = turns.map((row) => new Map(stack(row)));
   const places = positions(turns);
   const present = CATEGORIES.filter(({ name }) => stacks.some((heights) => heights.has(name)));
@@ -112,13 +118,47 @@ export function traces({ turns, unit }, colours) {
     marker: {
       color: colours.categories[name],
       line: { color: colours["cat-edge"], width: turns.length > 120 ? 0 : 0.5 },
-      pattern: { shape, bgcolor: colours.categories[name], fgcolor: colours.pattern, ...PATTERN },
+      pattern: { shape: turns.map((row) => (row.estimate ? "/" : shape)), bgcolor: colours.categories[name], fgcolor: colours.pattern, ...PATTERN },
     },
     hovertemplate: `turn %{customdata}<br>${label(name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
   }));
 }
 
-export function layout({ turns, unit, threshold, name }, colours, width) {
+// How much of each request was as in the one before, as a step line; it drops where that broke.
+function stable({ turns }, colours) {
+  return {
+    type: "scatter",
+    mode: "lines",
+    name: "stable prefix",
+    x: positions(turns),
+    y: turns.map((row) => (row.stable == null ? null : row.used * row.stable)),
+    customdata: turns.map((row) => row.turn),
+    line: { shape: "hvh", color: colours.ink, width: 1.5 },
+    hovertemplate: "turn %{customdata}<br>stable prefix %{y:,.0f}<extra></extra>",
+  };
+}
+
+// The turns to come at the pace of the newest, up to the next compaction.
+function ghosts({ turns, unit, forecast }, colours) {
+  const last = turns.at(-1);
+  const start = positions(turns).at(-1);
+  const ahead = Array.from({ length: Math.min(forecast.turns, MOST_GHOSTS) }, (_, place) => place + 1);
+  return {
+    type: "bar",
+    name: "forecast",
+    x: ahead.map((step) => start + step),
+    y: ahead.map((step) => last.used + step * forecast.pace),
+    customdata: ahead.map((step) => last.turn + step),
+    marker: {
+      color: "rgba(0,0,0,0)",
+      line: { color: colours["ink-2"], width: 1 },
+      pattern: { shape: "/", bgcolor: "rgba(0,0,0,0)", fgcolor: colours["ink-2"], ...PATTERN },
+    },
+    hovertemplate: `turn %{customdata}, forecast<br>%{y:,.0f} ${unitWord(unit)}<extra></extra>`,
+  };
+}
+
+export function layout({ turns, unit, threshold, name, forecast }, colours, width) {
   const limit = turns.at(-1)?.limit;
   const places = positions(turns);
   const marks = cuts(turns, places);
@@ -143,6 +183,7 @@ export function layout({ turns, unit, threshold, name }, colours, width) {
     annotations: [
       ...(limit ? [words(limit, `limit ${quantity(limit, unit)}`, colours)] : []),
       ...(next ? [words(next, `${name} at ${quantity(Math.round(next), unit)}`, colours)] : []),
+      ...(forecast && turns.length ? [due(turns, places, forecast, colours)] : []),
       ...named(marks).map(({ x, count }) => above(x, `C${count}`, colours)),
     ],
   };
@@ -196,6 +237,13 @@ function upright(x, color) {
 function words(y, text, colours) {
   const place = { y, xref: "paper", x: 0, xanchor: "left", yanchor: "bottom" };
   return { text, ...place, showarrow: false, font: { color: colours.ink } };
+}
+
+function due(turns, places, { turns: left, pace }, colours) {
+  const shown = Math.min(left, MOST_GHOSTS);
+  const place = { x: places.at(-1) + shown, y: turns.at(-1).used + shown * pace };
+  const text = `≈ turn ${turns.at(-1).turn + left}`;
+  return { text, ...place, xanchor: "right", yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
 }
 
 function above(x, text, colours) {

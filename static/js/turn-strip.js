@@ -1,13 +1,13 @@
 // <turn-strip data="ID" unit="bytes" threshold="0.8" name="snip">: the context by turn, live.
 //
-// `data` is the id of a json_script that holds an array of rows (turns.js says what a row is);
+// `data` is the id of a json_script that holds rows as columns (turns.js says what a row is);
 // `threshold` is the fraction of the limit at which the next compaction starts, `name` its stage.
 // Hears session:turn_ended and session:compaction_ended; hears "key" from the key bar
 // (ArrowLeft ArrowRight Home End c C f) and turn:selected {turn} from the chart.
 
 import { asked, note } from "./address.js";
 import { onThemeChange, palette } from "./palette.js";
-import { binned, ceiling, kilobytes, quantity, rowOf, stack, withRow } from "./turns.js";
+import { binned, ceiling, kilobytes, quantity, rowOf, stack, unpacked, withRow } from "./turns.js";
 
 const HEAD = 22; // room above the bars for the words on the limit and the cuts
 const GAP = 9; // of a compaction
@@ -28,7 +28,7 @@ class TurnStrip extends HTMLElement {
   #ending;
 
   connectedCallback() {
-    this.#rows = JSON.parse(document.getElementById(this.getAttribute("data")).textContent);
+    this.#rows = unpacked(JSON.parse(document.getElementById(this.getAttribute("data")).textContent));
     this.#current = this.#rows.length - 1;
     this.#recall();
     this.#ending = new AbortController();

@@ -1,5 +1,6 @@
 // Rows of the turn strip and the turn chart: {turn, bytes, used, limit, breakdown,
-// compacted_before, action}. `used` and `limit` are in the limit's unit, breakdown in bytes.
+// compacted_before}; those of the chart have `stable` (share of the request that was as before) and
+// `estimate` too. `used` and `limit` are in the limit's unit, breakdown in bytes.
 
 import { CATEGORIES } from "./categories.js";
 
@@ -7,6 +8,14 @@ import { CATEGORIES } from "./categories.js";
 export function rowOf(facts, compactedBefore) {
   const { turn, bytes, used, limit, breakdown } = facts;
   return { turn, bytes, used, limit, breakdown, compacted_before: compactedBefore };
+}
+
+// The rows that come to a page as columns: {turn: [...], ..., breakdown: {category: [...]}}.
+export function unpacked({ breakdown, ...columns }) {
+  return columns.turn.map((_, place) => ({
+    ...Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[place]])),
+    breakdown: Object.fromEntries(Object.entries(breakdown).map(([name, sizes]) => [name, sizes[place]])),
+  }));
 }
 
 // Rows with the event's row added, or put in place of the one with its turn number.

@@ -190,3 +190,19 @@ def test_the_title_says_how_full_the_window_is(show: Show, server: Server) -> No
         server.send(events=[{"seq": seq, "kind": "turn_ended", "data": facts}], last=seq)
     wait_for_last(page, 4)
     assert page.title() == "247% · Read the tests"
+
+
+def test_title_and_icon_say_that_an_approval_is_wanted(show: Show, server: Server) -> None:
+    body = '<section id="pressure" data-pressure="76" data-waiting="yes"></section>'
+    head = '<link rel="icon" href="/wing.svg"><title>Read the tests</title>'
+    page = show(head + body + STREAM, "session-stream")
+    assert page.title() == "Approval wanted · 76% · Read the tests"
+    icon = page.evaluate("document.querySelector('link[rel=icon]').href")
+    assert icon.startswith("data:image/png")
+    page.evaluate(
+        """() => {
+          delete document.getElementById("pressure").dataset.waiting;
+          document.dispatchEvent(new CustomEvent("htmx:after:swap"));
+        }"""
+    )
+    assert page.title() == "76% · Read the tests"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 Show = Callable[..., Page]
 
@@ -28,8 +28,10 @@ def test_it_goes_on_to_the_end_and_counts(show: Show) -> None:
 
 def test_it_can_be_stopped_and_the_link_to_go_on_stays(show: Show) -> None:
     page = show(f"<text-search>{part(1, '/slow')}</text-search>")
-    page.route("**/slow", lambda route: None)
+    waiting: list[Route] = []
+    page.route("**/slow", waiting.append)
     page.add_script_tag(url="http://modules.test/static/js/text-search.js", type="module")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button")).to_have_count(0)
     expect(page.get_by_role("link", name="go on")).to_be_visible()
+    waiting[0].abort()

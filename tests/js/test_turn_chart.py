@@ -59,6 +59,7 @@ def test_it_draws_a_stack_without_breaking_the_policy(show: Show, complaints: li
     assert plot(page, "plot.data.map((trace) => trace.name)") == [
         "S System prompt",
         "R Tool results",
+        "stable prefix",
     ]
     assert complaints == []
 
@@ -132,3 +133,21 @@ def test_it_loads_nothing_before_it_comes_into_view(show: Show, page: Page) -> N
     page.locator("summary").click()
     wait_for_bars(page)
     expect(page.locator(".plot .bars path").first).to_be_visible()
+
+
+def test_the_stable_prefix_is_a_line_and_the_forecast_ghost_bars(show: Show) -> None:
+    turns = [{**a_turn(n, n * 10_000), "stable": 0.5 if n > 1 else None} for n in (1, 2, 3)]
+    facts = {**json.loads(data(*turns)), "forecast": {"turns": 5, "pace": 10_000}}
+    page = show(CHART, "turn-chart", answers={"/chart.json": json.dumps(facts)})
+    wait_for_bars(page)
+    line, ghosts = plot(page, "plot.data.slice(-2).map(({ name, y }) => [name, [...y]])")
+    assert line == ["stable prefix", [None, 10_000, 15_000]]
+    assert ghosts == ["forecast", [40_000, 50_000, 60_000, 70_000, 80_000]]
+    assert "≈ turn 8" in plot(page, "plot.layout.annotations.map(({ text }) => text)")
+
+
+def test_what_is_estimated_is_hatched(show: Show) -> None:
+    turns = [a_turn(1, 40_000), {**a_turn(2, 50_000), "estimate": True}]
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*turns)})
+    wait_for_bars(page)
+    assert plot(page, "plot.data[1].marker.pattern.shape") == ["", "/"]

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hermesweb.categories import LETTERS
+from hermesweb.charts import packed
 
 Show = Callable[..., Page]
 
@@ -27,7 +28,7 @@ def a_turn(turn: int, used: int, **changes: Any) -> dict[str, Any]:
 
 def strip(turns: Sequence[dict[str, Any]], unit: str = "bytes") -> str:
     return (
-        f'<script type="application/json" id="turns">{json.dumps(turns)}</script>'
+        f'<script type="application/json" id="turns">{json.dumps(packed(turns))}</script>'
         f'<turn-strip data="turns" unit="{unit}" threshold="0.8" name="snip"></turn-strip>'
     )
 

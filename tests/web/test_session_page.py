@@ -309,10 +309,10 @@ def test_hostile_titles_are_text(client: Client, ada: User) -> None:
 
 def test_the_data_of_the_strip_cannot_end_its_script(client: Client, ada: User) -> None:
     session = a_talk(ada, 4)
-    StoredTurn.objects.update(action="</script><b>")
+    StoredTurn.objects.update(breakdown={"</script><b>": 5})
     html = html_of(client, url(session))
     data = html.split('<script id="turns" type="application/json">')[1].split("</script>")[0]
-    assert json.loads(data)[0]["action"] == "</script><b>"
+    assert json.loads(data)["breakdown"] == {"</script><b>": [5]}
 
 
 @pytest.mark.parametrize("query", ["view=x", "before=1", "category=x", "after=9.9.9"])
