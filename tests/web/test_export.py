@@ -9,8 +9,8 @@ from asgiref.sync import sync_to_async
 from builders import a_user, said
 from calls import Caller
 from django.contrib.auth.models import Permission, User
-from django.test import AsyncClient
-from scenes import a_talk, a_talk_of, compacted, messages_of
+from django.test import AsyncClient, Client
+from scenes import a_talk, a_talk_of, compacted, html_of, messages_of
 
 from agentcore.errors import TranscriptError
 from agentcore.messages import born
@@ -168,6 +168,17 @@ def test_a_long_session_is_exported_in_little_memory(ada: User) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert size > whole > 6 * peak
+
+
+def test_the_page_links_to_what_one_may_export(client: Client, ada: User) -> None:
+    session = a_talk_of(ada, said(1, f"Use {SECRET}"))
+    client.force_login(ada)
+    path = f"/api/v1/sessions/{session.pk}/export"
+    page = html_of(client, f"/sessions/{session.pk}/")
+    assert f'href="{path}"' in page and "?raw=1" not in page
+    assert MASKED.encode() in b"".join(client.get(path))
+    client.force_login(may_read_raw(ada))
+    assert f'href="{path}?raw=1"' in html_of(client, f"/sessions/{session.pk}/")
 
 
 def test_torn_and_bad_lines_cost_themselves_alone(ada: User) -> None:
