@@ -29,7 +29,7 @@ def test_it_goes_on_to_the_end_and_counts(show: Show) -> None:
 def test_it_can_be_stopped_and_the_link_to_go_on_stays(show: Show) -> None:
     page = show(f"<text-search>{part(1, '/slow')}</text-search>")
     waiting: list[Route] = []
-    page.route("**/slow", waiting.append)
+    page.route("**/slow", lambda route: waiting.append(route))
     page.add_script_tag(url="http://modules.test/static/js/text-search.js", type="module")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button")).to_have_count(0)
