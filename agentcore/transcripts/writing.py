@@ -8,6 +8,7 @@ from agentcore.breakdown import NOTHING, total
 from agentcore.compaction.plan import Revision, runs_of
 from agentcore.errors import MessageError, WireError
 from agentcore.messages import Message, born
+from agentcore.redact import masked_start
 from agentcore.snapshot import PLACES_A_NUMBER, State
 from agentcore.transcripts.base import (
     ChangeKind,
@@ -181,5 +182,5 @@ def _check_parts(content: Any) -> None:
 def _first_instruction(messages: tuple[Message, ...]) -> str:
     """The first line of the first one; one in angle brackets only when there is no other."""
     texts = (message.text.strip() for message in messages if message.is_instruction)
-    lines = [text.splitlines()[0][:TITLE_CHARS] for text in texts if text]
+    lines = [masked_start(text.splitlines()[0], TITLE_CHARS) for text in texts if text]
     return next((line for line in lines if not line.startswith("<")), next(iter(lines), ""))

@@ -11,13 +11,14 @@ from builders import a_lease, a_user, answered, said
 from calls import Caller
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from scenes import HTMX, a_talk_of, html_of
+from scenes import HTMX, a_talk_of, compacted, html_of, messages_of
 
 from agentcore.events import MessageAdded, RunEnd, RunEnded
 from agentcore.messages import born
 from agentcore.redact import MASKED
 from hermesweb import acts, lease
 from hermesweb.content import PAGE_CHARS
+from hermesweb.imports import import_recording
 from hermesweb.logs import MaskedLine
 from hermesweb.models import AgentSession, AuditEntry
 from hermesweb.recorder import record
@@ -130,6 +131,35 @@ def test_the_permission_to_read_raw_is_asked_for_and_its_use_is_audited(
     assert told.json()["masked"] == 0
     entries = AuditEntry.objects.filter(chain=session.pk, action="raw_read")
     assert [(one.who, one.new) for one in entries] == [("linus", {"what": "message 4"})] * 2
+
+
+@pytest.mark.parametrize("name", ["ada", "linus"])
+def test_nothing_is_found_by_a_secret(client: Client, people: dict[str, User], name: str) -> None:
+    session = with_secrets(people["ada"])
+    client.force_login(people[name])
+    for words, there in ((SECRET[:14], False), ("banana", True)):
+        for where in ("search/", ""):
+            query = f"?view=all&whole=1&q={words}" if where else f"?view=all&q={words}"
+            html = html_of(client, f"/sessions/{session.pk}/messages/{where}{query}", htmx=True)
+            assert ('id="message-' in html or "data-row" in html) is there, (words, where)
+
+
+def test_an_import_tells_no_secret_in_its_title_its_rows_or_its_problems(ada: User) -> None:
+    text = f"{'of much ' * 8}and {SECRET}"
+    chat = {"messages": [{"role": "user", "content": text}, {"role": SECRET}]}
+    session = import_recording(ada, json.dumps(chat).encode(), "x.json")
+    assert session.title == f"{'of much ' * 8}and {MASKED}"
+    assert session.problems and SECRET[:12] not in json.dumps(session.problems)
+    assert session.messages.get().preview == session.title
+
+
+def test_facts_that_a_compaction_lost_are_told_masked(ada: User) -> None:
+    text = f"Never print the value VENDOR_API_KEY={SECRET} again."
+    session = a_talk_of(ada, said(1, "Be careful.", "system"), said(2, text), *messages_of(10)[2:])
+    compacted(session, start=1, stop=4)
+    (row,) = session.stored_compactions.all()
+    told = json.dumps(row.survival)
+    assert "VENDOR_API_KEY" in told and SECRET[:12] not in told
 
 
 def test_a_secret_across_pages_of_a_long_body_is_masked(client: Client, ada: User) -> None:
