@@ -1,0 +1,168 @@
+"""What compacting costs: `python tests/bench/compaction.py` prints a table.
+
+Method: process CPU time, the best of 7 rounds in one process, garbage collected before each. The
+Snapshot is measured and has its facts beforehand, since they are found when messages are born;
+what that costs from plain dicts is told apart. `with proof` is the whole of compact(): repair, the
+plan, the new list, every rule after each stage. Memory is the most that tracemalloc saw during it,
+less what the new messages alone take afterwards. Where langchain-core is installed,
+its trim_messages keeps as much of the same history, in the same run.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+
+from histories import Value, answer, calls, result, system, user  # noqa: E402
+
+from agentcore import PRESETS, Profile, Snapshot, compact, verify  # noqa: E402
+from agentcore.compaction.compact import pressure_of  # noqa: E402
+from agentcore.compaction.keep_recent import KeepRecent  # noqa: E402
+from agentcore.compaction.plan import apply_plan  # noqa: E402
+from agentcore.compaction.strategy import Situation  # noqa: E402
+from agentcore.options import Stage  # noqa: E402
+
+ROUNDS = 7
+LINE = "2026-01-01 INFO worker finished the task in 0.3 s 已完成该任务并写入结果\n"
+NANO = PRESETS["nanohermes"]
+KEEP_RECENT_MS, STAGES_MS, MEMORY_MB = 1.0, 25.0, 1.0
+
+
+def history(messages: int) -> list[Value]:
+    """Tool turns whose results are a third Chinese by bytes; 10,000 messages are 27 MB."""
+    values = [system("s" * 4_000), user("Find the slow query and fix it. Never drop a table.")]
+    for turn in range((messages - 2) // 2):
+        if turn % 50 == 49:
+            values += [answer(f"Part {turn} works."), user(f"Go on with part {turn}.")]
+            continue
+        call = calls(f"c{turn}")
+        call["tool_calls"][0]["function"]["arguments"] = f'{{"path": "src/m{turn % 200}.py"}}'
+        values += [call, result(f"c{turn}", LINE * 66)]
+    return values
+
+
+def six_stages(snapshot: Snapshot) -> Profile:
+    """All due at once, and each with something left to do for the next."""
+    stages = (
+        Stage("snip", at=0.1, keep=5),
+        Stage("micro", at=0.1, keep=0),
+        Stage("collapse", at=0.1, keep=0),
+        Stage("auto", at=0.1, keep=3),
+        Stage("partial", at=0.1, keep=5),
+        Stage("last_resort", at=0.1, keep=0),
+    )
+    return PRESETS["balanced"].replace(
+        stages=stages, budget=1_000, unit="bytes", target=0.05, min_gain=0.0
+    )
+
+
+def best(work: Callable[[], Any]) -> float:
+    """Milliseconds of one call."""
+    fastest = float("inf")
+    for _ in range(ROUNDS):
+        gc.collect()
+        started = time.process_time()
+        work()
+        fastest = min(fastest, time.process_time() - started)
+    return fastest * 1e3
+
+
+def keeping_recent(snapshot: Snapshot) -> tuple[float, float]:
+    """Plan and new list; and the whole of compact()."""
+    pressure = pressure_of(NANO)(snapshot)
+    situation = Situation(snapshot, pressure, NANO.stages[0], 1.0, snapshot.sizes.bytes)
+    strategy = KeepRecent()
+    plan_alone = best(lambda: apply_plan(strategy.compact(situation), snapshot))
+    return plan_alone, best(lambda: compact(snapshot, NANO, force=True))
+
+
+def memory_of(snapshot: Snapshot, profile: Profile) -> float:
+    """MB at the peak beyond the new messages, of which the objects count as well as the texts."""
+    gc.collect()
+    tracemalloc.start()
+    done = compact(snapshot, profile)
+    _, peak = tracemalloc.get_traced_memory()
+    there = {message.number for message in done.before.messages}
+    born = [message for message in done.after.messages if message.number not in there]
+    del done, there
+    gc.collect()
+    new, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert born
+    return (peak - new) / 1e6
+
+
+def trimming(values: list[Value]) -> float | None:
+    """The same history trimmed by the other library; None where it is not installed."""
+    try:
+        from langchain_core.messages import convert_to_messages, trim_messages
+    except ImportError:
+        return None
+    messages = convert_to_messages(values)
+    return best(
+        lambda: trim_messages(
+            messages, max_tokens=10, token_counter=len, strategy="last", include_system=True
+        )
+    )
+
+
+def row(work: str, took: float, limit: float | None = None, unit: str = "ms") -> None:
+    wanted = "" if limit is None else f"{limit:8,.1f}  {'ok' if took <= limit else 'OVER'}"
+    print(f"{work:70} {took:10,.3f} {unit} {wanted}")
+
+
+def main() -> None:
+    whole: list[Value] = []
+    for count in (100, 1_000, 10_000, 100_000):
+        values = history(count)
+        snapshot = Snapshot.of(values, facts=True)
+        plan_alone, proven = keeping_recent(snapshot)
+        row(f"keep-recent, {count:,} messages: plan and new list", plan_alone, KEEP_RECENT_MS)
+        row(f"keep-recent, {count:,} messages: with proof", proven)
+        trimmed = trimming(values)
+        if trimmed is not None:
+            row(f"trim_messages to the last 10 of {count:,}", trimmed)
+        whole = values if count == 10_000 else whole
+    started = time.process_time()
+    measured = Snapshot.of(whole)
+    row("10,000 dicts, 27 MB: measuring", (time.process_time() - started) * 1e3)
+    started = time.process_time()
+    snapshot = Snapshot.of(measured.messages, facts=True)
+    row("10,000 messages, 27 MB: finding their facts", (time.process_time() - started) * 1e3)
+    staging(snapshot)
+
+
+def staging(snapshot: Snapshot) -> None:
+    """As the preset runs at its limit; then at the worst, every stage due and all of it replaced
+    again and again."""
+    size = snapshot.sizes.bytes
+    balanced = PRESETS["balanced"].replace(budget=size, unit="bytes")
+    told("balanced at its limit", snapshot, balanced, STAGES_MS)
+    row("  memory", memory_of(snapshot, balanced), MEMORY_MB, "MB")
+    worst = six_stages(snapshot)
+    told("six stages, all due", snapshot, worst, STAGES_MS)
+    row("  memory", memory_of(snapshot, worst), MEMORY_MB, "MB")
+    for stage in worst.stages:
+        told("  alone", snapshot, worst.replace(stages=(stage,)))
+    done = compact(snapshot, worst)
+    pressure = pressure_of(worst)(done.after)
+    checked = best(lambda: verify(done.before, done.after, done.plan, pressure))
+    row("seven checks and survival after six stages", checked)
+
+
+def told(name: str, snapshot: Snapshot, profile: Profile, limit: float | None = None) -> None:
+    done = compact(snapshot, profile)
+    ran = " ".join(stage.stage for stage in done.stages)
+    took = best(lambda: compact(snapshot, profile))
+    row(f"{name} ({ran}), {len(done.plan.births):,} births", took, limit)
+
+
+if __name__ == "__main__":
+    main()
