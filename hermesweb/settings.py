@@ -284,6 +284,8 @@ EXPLORER_PACE_MS = env_int("HERMESWEB_EXPLORER_PACE_MS", 0 if TESTING else 1_000
 
 # Logging
 
+# A line for each request of a model client and for each sweep would bury the others.
+QUIET = ("httpx2", "celery.worker.strategy", "celery.app.trace")
 LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 LOGGING = {
     "version": 1,
@@ -291,10 +293,6 @@ LOGGING = {
     "formatters": {"line": {"()": "hermesweb.logs.MaskedLine", "format": LINE}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    # Lines for each request of a model client and for each sweep would bury the others.
-    "loggers": {
-        "httpx2": {"level": "WARNING"},
-        "celery.worker.strategy": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
-    },
+    # Uvicorn's own handlers would write what it says without masking.
+    "loggers": dict.fromkeys(QUIET, {"level": "WARNING"}) | {"uvicorn": {"propagate": True}},
 }

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import secrets
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from builders import a_lease, a_user, answered, said
@@ -192,3 +196,22 @@ def test_log_lines_and_tracebacks_hold_no_secret(caplog: pytest.LogCaptureFixtur
         logging.getLogger("x").warning("sent %s", f"Bearer {SECRET}", exc_info=True)
     (line,) = [MaskedLine("%(message)s").format(one) for one in caplog.records]
     assert SECRET not in line and line.count(MASKED) == 2 and "ValueError" in line
+
+
+def test_what_the_server_says_goes_the_same_way(tmp_path: Path) -> None:
+    """As in a web process: uvicorn sets its logging up, then the settings theirs."""
+    code = (
+        "import logging, logging.config, uvicorn.config, django\n"
+        "logging.config.dictConfig(uvicorn.config.LOGGING_CONFIG)\n"
+        "django.setup()\n"
+        f"logging.getLogger('uvicorn.error').error('%s', 'Bearer {SECRET}')"
+    )
+    own = {"DJANGO_SETTINGS_MODULE": "hermesweb.settings", "HERMESWEB_DATA_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert SECRET not in done.stderr and done.stderr.count(MASKED) == 1
