@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentcore.breakdown import NOTHING, Sizes
 from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
+from agentcore.compaction.result import CompactionResult
 from agentcore.errors import StalePlan
 from agentcore.kinds import EventKind
 from agentcore.ledger.extract import with_facts
@@ -70,6 +72,13 @@ class Context:
         self._sizes, self._state = after.sizes, after.state
         self._causes |= dict.fromkeys(revision.touched, cause)
         return revision
+
+    def applied(self, result: CompactionResult) -> CompactionResult:
+        """The result with the list that it led to, applied where it changes something."""
+        if not result.changed:
+            return result
+        revision = self.apply(result.plan)
+        return replace(result, after=self.snapshot(), revision=revision)
 
     def take_causes(self) -> dict[int, EventKind]:
         """The messages that came or went by a change since this was asked last, and its kind."""

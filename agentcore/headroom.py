@@ -150,9 +150,6 @@ class Headroom:
             if why is Failure.STALE:
                 return None
             raise
-        if result.changed:
-            revision = self._context.apply(result.plan)
-            result = replace(result, after=self._context.snapshot(), revision=revision)
         after = self.pressure(profile)
         result = replace(result, pressure=after) if result.changed else result
         thrash = trigger is not Trigger.MANUAL and self._rest.ran(result, before, after, profile)
@@ -169,12 +166,15 @@ class Headroom:
         trigger: Trigger,
         told: list[CompactionStarted],
         asked: Instruction | None,
+        *,
+        again: bool = False,
     ) -> CompactionResult:
+        """Applied; computed once more where the list was revised meanwhile."""
         snapshot, profile = self._context.snapshot(), directives.profile
         if asked and asked.against:
             raise StalePlan(asked.against)
         if asked and asked.prepared:
-            return asked.prepared.on(snapshot, directives.pins, trigger)
+            return self._context.applied(asked.prepared.on(snapshot, directives.pins, trigger))
         options = asked.options if asked else CompactionOptions()
         run = run_pipeline(
             snapshot,
@@ -185,7 +185,13 @@ class Headroom:
             checkpoints=directives.checkpoints,
             originals=await self._summarized_so_far(profile),
         )
-        return await self._drive(run, told, options, override=trigger is Trigger.MANUAL)
+        result = await self._drive(run, told, options, override=trigger is Trigger.MANUAL)
+        try:
+            return self._context.applied(result)
+        except StalePlan:
+            if again:
+                raise
+        return await self._result(directives, trigger, told, asked, again=True)
 
     async def _summarized_so_far(self, profile: Profile) -> Mapping[int, Message] | None:
         """What the standing summaries stand for, where summaries are made from the archive."""
