@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agentcore.breakdown import Breakdown, Sizes, total
@@ -35,22 +35,15 @@ class Snapshot:
 
     @classmethod
     def of(cls, messages: Iterable[MessageLike], *, facts: bool = False) -> Snapshot:
-        """Number and measure a plain list; messages that already have a number keep it. Results
-        learn their tool from the call. With `facts` those of each message are found now, unless it
-        has them."""
-        numbered = []
-        tools: dict[str, str] = {}
-        for index, value in enumerate(messages, 1):
-            message = as_message(value)
-            for call in message.calls:
-                tools[call.id] = call.name
-            if message.role is Role.TOOL and message.tool is None:
-                message = replace(message, tool=tools.get(message.tool_call_id or ""))
-            message = message if message.number else message.numbered(index)
-            numbered.append(with_facts(message) if facts else message)
+        """Number and measure a plain list. Messages that have a number keep it, the first one
+        where two have the same; the others get the next ones. Results learn their tool from the
+        call. With `facts` those of each message are found now, unless it has them."""
+        numbered = _numbered(_with_tools(as_message(value) for value in messages))
+        if facts:
+            numbered = [with_facts(message) for message in numbered]
         return cls(
             tuple(numbered),
-            tuple(message.number * PLACES_A_NUMBER for message in numbered),
+            _places(numbered),
             total(message.sizes for message in numbered),
             State(0, max((message.number for message in numbered), default=0)),
         )
@@ -125,3 +118,38 @@ def instruction_rows(messages: Sequence[Message]) -> list[int]:
 def measure(messages: Iterable[MessageLike]) -> Breakdown:
     """Bytes per category of a list of dicts or Messages."""
     return total(as_message(message).sizes for message in messages).breakdown
+
+
+def _with_tools(messages: Iterable[Message]) -> Iterator[Message]:
+    tools: dict[str, str] = {}
+    for message in messages:
+        for call in message.calls:
+            tools[call.id] = call.name
+        if message.role is Role.TOOL and message.tool is None:
+            message = replace(message, tool=tools.get(message.tool_call_id or ""))
+        yield message
+
+
+def _numbered(messages: Iterable[Message]) -> list[Message]:
+    listed = list(messages)
+    last = max((message.number for message in listed), default=0)
+    taken = {0}
+    for row, message in enumerate(listed):
+        if message.number in taken:
+            last += 1
+            listed[row] = message.numbered(last)
+        taken.add(listed[row].number)
+    return listed
+
+
+def _places(messages: Sequence[Message]) -> tuple[int, ...]:
+    """As born, but for one that stands before a lower number, as a note does: just before it."""
+    places: list[int] = []
+    following = None
+    for message in reversed(messages):
+        place = message.number * PLACES_A_NUMBER
+        if following is not None:
+            place = min(place, places[-1] - (message.number > following.number))
+        places.append(place)
+        following = message
+    return tuple(reversed(places))
