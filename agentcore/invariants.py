@@ -96,11 +96,16 @@ def pinned(before: Snapshot, after: Snapshot, pins: frozenset[int]) -> list[Viol
 
 
 def trace(plan: CompactionPlan) -> list[Violation]:
-    """I4: what left is named by a message that was born for it."""
-    told = [birth.message for birth in plan.births]
-    if all(cut.fate in (Fate.REPAIRED, Fate.REBUILT) for cut in plan.removals) or told:
-        return []
-    return [Violation(Rule.TRACE, plan.removals[0].start, "rows leave without a note")]
+    """I4: each row that left is named by a message that was born for it."""
+    told = {birth.at for birth in plan.births if birth.origin is None}
+    told.update(row for birth in plan.births for run in birth.covers for row in run)
+    return [
+        Violation(Rule.TRACE, row, f"row {row} leaves as {cut.fate} and nothing says so")
+        for cut in plan.removals
+        if cut.fate not in (Fate.REPAIRED, Fate.REBUILT)
+        for row in range(cut.start, cut.stop)
+        if row not in told
+    ]
 
 
 def archive(plan: CompactionPlan, before: Snapshot, after: Snapshot) -> list[Violation]:

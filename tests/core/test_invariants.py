@@ -22,14 +22,20 @@ from agentcore.snapshot import State
 NOTE = born(system("[Messages omitted; reference only]\nsome"))
 
 
+def note(at: int, *covers: tuple[int, int]) -> Birth:
+    return Birth(at, NOTE, Origin.NOTE, "t", tuple(range(*rows) for rows in covers))
+
+
 def broken(
     values: list[dict[str, Any]],
     *cuts: tuple[int, int],
-    births: tuple[Birth, ...] = (Birth(1, NOTE, Origin.NOTE, "t"),),
+    births: tuple[Birth, ...] | None = None,
     pins: frozenset[int] = frozenset(),
 ) -> set[Rule]:
     before = Snapshot.of(values)
     removals = tuple(Removal(*cut, Fate.SUMMARIZED, "t") for cut in cuts)
+    if births is None:
+        births = (note(1, *cuts),)
     plan = CompactionPlan(before.state, removals, births)
     after, _ = apply_plan(plan, before)
     return {found.rule for found in check(plan, before, after, pins)}
@@ -47,7 +53,7 @@ def test_a_cut_through_a_group_is_illegal() -> None:
 
 
 def test_the_system_message_must_stay() -> None:
-    assert Rule.SYSTEM in broken(BASE, (0, 2), births=(Birth(0, NOTE, Origin.NOTE, "t"),))
+    assert Rule.SYSTEM in broken(BASE, (0, 2), births=(note(0, (0, 2)),))
 
 
 def test_a_pin_must_stay() -> None:
@@ -56,6 +62,10 @@ def test_a_pin_must_stay() -> None:
 
 def test_rows_must_not_leave_without_a_trace() -> None:
     assert broken(BASE, (1, 4), births=()) == {Rule.TRACE}
+
+
+def test_a_note_speaks_only_for_the_rows_that_it_names() -> None:
+    assert broken(BASE, (1, 4), births=(note(1, (1, 2)),)) == {Rule.TRACE}
 
 
 def test_a_change_must_shrink_the_list() -> None:
