@@ -220,7 +220,7 @@ def _build(
 def _calls(value: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     calls = value.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise MessageError("tool_calls is a list of calls")
+        raise MessageError(f"tool_calls is a list of calls, not {calls!r:.80}")
     return tuple(_call(call) for call in calls)
 
 
