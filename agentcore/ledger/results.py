@@ -22,7 +22,6 @@ _SIGN = re.compile(
     r"error|exception|fatal|fail|panic|traceback \(|denied|no such file|not found"
     r"|exit(?:ed| code| status)|command not|timed out|warn|deprecat|错误|失败|异常|警告|超时"
 )
-_WARNS = ("warn", "deprecat", "警告")
 # A line that tells a failure, and not code or a listing that only holds the word.
 _FAILURE = re.compile(
     r"(?:.{0,80}?[\s\]:.(])?(?:[a-z_.]{0,60}(?:error|exception|failure)(?:\[[a-z0-9]{1,8}\])?[:!]"
