@@ -10,7 +10,7 @@ from agentcore.pressure import Unit
 
 # Fills and compacts within a few turns, for a look at the whole cycle.
 SMALL = PRESETS["balanced"].replace(
-    budget=24_000, unit=Unit.BYTES, limits=Limits(result_bytes=3_000)
+    budget=60_000, unit=Unit.BYTES, limits=Limits(result_bytes=4_000)
 )
 
 
