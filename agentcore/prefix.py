@@ -66,13 +66,15 @@ class Prefix:
             return 0, BreakReason.SCHEMAS
         if last.state.revision == request.state.revision:
             return sizes.bytes + last.sizes.bytes, None
-        rows = _common_rows(last, request)
+        rows = _common_rows(last, request, all_causes)
         stable = sizes.bytes + sum(one.sizes.bytes for one in request.messages[:rows])
         if rows == len(last.messages):
             return stable, None
         old = last.messages[rows]
         new = request.messages[rows] if rows < len(request.messages) else None
         self.break_number = old.number
+        if _is_erased(old, all_causes):
+            return stable, BreakReason.EDIT
         return stable + _common_bytes(old, new), _reason(old, new, all_causes)
 
     def _key(self, schemas: Sequence[Mapping[str, Any]]) -> str:
@@ -87,13 +89,18 @@ def key_of(schemas: Sequence[Mapping[str, Any]]) -> str:
     return hashlib.sha256(dumps(list(schemas)).encode()).hexdigest()[:KEY_CHARS]
 
 
-def _common_rows(last: Snapshot, request: Snapshot) -> int:
+def _common_rows(last: Snapshot, request: Snapshot, causes: Mapping[int, EventKind]) -> int:
     rows = 0
     for old, new in zip(last.messages, request.messages, strict=False):
-        if old.number != new.number:
+        if old.number != new.number or _is_erased(old, causes):
             break
         rows += 1
     return rows
+
+
+def _is_erased(old: Message, causes: Mapping[int, EventKind]) -> bool:
+    """Its text went since: what was sent of it is no longer known."""
+    return causes.get(old.number) is EventKind.ERASED
 
 
 def _common_bytes(old: Message, new: Message | None) -> int:

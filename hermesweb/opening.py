@@ -30,7 +30,7 @@ from agentcore.sections import Part, without_memory
 from agentcore.skills import skills_in
 from agentcore.snapshot import Snapshot, State
 from agentcore.tools import Workspace
-from hermesweb import access, border, lives, memory
+from hermesweb import access, border, erasing, lives, memory
 from hermesweb.models import AgentSession, InstructionState
 
 
@@ -106,7 +106,10 @@ def _causes_since(session: AgentSession, revision: int) -> dict[int, EventKind]:
         return {}
     moved = session.lives.filter(Q(from_revision__gt=revision) | Q(to_revision__gt=revision))
     rows = moved.values_list("number", "from_revision", "to_revision").order_by("pk")
-    return {number: EventKind(kinds[max(begun, ended or 0)]) for number, begun, ended in rows}
+    causes = {number: EventKind(kinds[max(begun, ended or 0)]) for number, begun, ended in rows}
+    if EventKind.ERASED in kinds.values():
+        causes |= dict.fromkeys(erasing.since(session, revision), EventKind.ERASED)
+    return causes
 
 
 def _up_to(now: Snapshot, state: State) -> Snapshot:

@@ -62,6 +62,7 @@ urlpatterns = [
     path("sessions/<str:id>/compactions/<int:number>/undo", edits.undo, name="compaction_undo"),
     path("sessions/<str:id>/messages/<int:number>/restore", edits.restore, name="message_restore"),
     path("sessions/<str:id>/messages/<int:number>/exclude", edits.exclude, name="message_exclude"),
+    path("sessions/<str:id>/messages/<int:number>/erase", edits.erase, name="message_erase"),
     path("sessions/<str:id>/forks", edits.fork, name="session_fork"),
     path("sessions/<str:id>/new_topic", edits.new_topic, name="session_new_topic"),
     path(

@@ -46,6 +46,8 @@ def why_no_undo(session: AgentSession) -> str:
     if change.cause in OWN_CHANGES:
         what = change.get_cause_display()
         return f"the last change, revision {change.number}, is the program's own ({what}): {FORK}"
+    if change.cause == EventKind.ERASED:
+        return f"the last change, revision {change.number}, erased a text: it is gone"
     last = session.stored_turns.order_by("-number").first()
     if last is not None and last.requested_revision >= change.number:
         return f"a request was sent since, in turn {last.number}: {FORK}"

@@ -20,7 +20,7 @@ LAYERS = {
         {"errors", "facts", "kinds", "redact", "sections", "usage", "wire"},
         {"breakdown", "limits", "options"},
         {"messages"},
-        {"snapshot", "counting", "pressure", "ledger", "memory"},
+        {"snapshot", "counting", "erasing", "pressure", "ledger", "memory"},
         {
             *(
                 "profile",
@@ -76,6 +76,7 @@ LAYERS = {
             *("copies", "proof"),
             *(
                 "content",
+                "erasing",
                 "export",
                 "facts",
                 "pins",

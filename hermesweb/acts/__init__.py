@@ -8,6 +8,7 @@ from __future__ import annotations
 from hermesweb.acts.creation import create
 from hermesweb.acts.deletion import delete
 from hermesweb.acts.edits import exclude, new_topic, restore, undo
+from hermesweb.acts.erasure import erase
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.flags import (
     archive,
@@ -50,6 +51,7 @@ __all__ = [
     "create",
     "delete",
     "edit",
+    "erase",
     "exclude",
     "floor",
     "forget",

@@ -129,6 +129,13 @@ def restore(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
     return Status(202, ticket(session, acts.restore(request.user, session, [number])))
 
 
+@router.post("/sessions/{id}/messages/{int:number}/erase")
+def erase(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    """For staff only, and for good: length and hash take the place of the text; 409 while a worker
+    has the session."""
+    return acts.erase(request.user, _holding(request, id, number), number)
+
+
 @router.put("/sessions/{id}/messages/{int:number}/checkpoint")
 def set_checkpoint(request: SignedIn, id: str, number: int) -> dict[str, Any]:
     acts.checkpoint(request.user, _holding(request, id, number), number)

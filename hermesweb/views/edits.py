@@ -57,6 +57,21 @@ def exclude(request: SignedIn, id: str, number: int) -> HttpResponse:
 
 @require_POST
 @login_required
+def erase(request: SignedIn, id: str, number: int) -> HttpResponse:
+    """For staff only, and for good."""
+    session = session_or_404(request.user, id)
+    if not session.messages.filter(number=number).exists():
+        raise Http404(f"there is no message {number}")
+    return answer(
+        request,
+        session,
+        lambda: acts.erase(request.user, session, number),
+        said=f"Message {number} is erased: its length and hash stand in its place.",
+    )
+
+
+@require_POST
+@login_required
 def new_topic(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
     return answer(
