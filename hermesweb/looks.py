@@ -18,6 +18,7 @@ from hermesweb.planning import Planned
 from hermesweb.prices import prices_of
 from hermesweb.proof import proof
 from hermesweb.rebilling import rebilling
+from hermesweb.shown import shown
 
 
 def context(
@@ -35,6 +36,7 @@ def context(
         "proof": proof(session, row),
         "gauges": [_gauge(plan, after=False), _gauge(plan, after=True)],
         "rebilling": rebilling(rows, _ratio(plan), prices_of(session.model), spent=row.cost),
+        "text": shown(plan.summary),
         "by": plan.result.summaries[-1].model if plan.result.summaries else "",
         "here": f"{reverse('preview', args=[session.pk, found.pk])}?diff=1&",
         "fate": chosen.get("fate", ""),

@@ -19,6 +19,7 @@ from hermesweb.views import (
     session,
     sessions,
     sign_in,
+    travel,
 )
 from hermesweb.views.theme import theme
 
@@ -63,6 +64,9 @@ urlpatterns = [
     path("sessions/<str:id>/messages/<int:number>/restore", edits.restore, name="message_restore"),
     path("sessions/<str:id>/messages/<int:number>/exclude", edits.exclude, name="message_exclude"),
     path("sessions/<str:id>/messages/<int:number>/erase", edits.erase, name="message_erase"),
+    path("sessions/<str:id>/at/", travel.at, name="at_stop"),
+    path("sessions/<str:id>/at/<str:state>/", travel.at, name="at"),
+    path("sessions/<str:id>/diff/", travel.between, name="diff"),
     path("sessions/<str:id>/forks", edits.fork, name="session_fork"),
     path("sessions/<str:id>/new_topic", edits.new_topic, name="session_new_topic"),
     path(

@@ -72,7 +72,7 @@ LAYERS = {
         {"models", "presets"},
         {
             *("access", "attempts", "audit", "bands", "batch", "bodies", "changes", "charts"),
-            *("choices", "rebilling"),
+            *("choices", "rebilling", "travel"),
             *("copies", "proof"),
             *(
                 "content",

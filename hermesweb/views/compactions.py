@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
@@ -8,14 +11,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from agentcore import diff
+from agentcore.compaction.asked import CompactionOptions
 from hermesweb import bands, diffs
 from hermesweb.access import session_or_404
 from hermesweb.choices import DiffChoice, problems
+from hermesweb.compact_form import query_of
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, Compaction
 from hermesweb.outcome import outcome
+from hermesweb.prices import prices_of
 from hermesweb.proof import proof
 from hermesweb.reading import can_steer
+from hermesweb.rebilling import Rebilling, rebilling
 
 
 @require_GET
@@ -56,6 +63,8 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
         "outcome": outcome(session, compaction, rows),
         "proof": proof(session, compaction),
         "can_steer": can_steer(session),
+        "again": _again(compaction),
+        "rebilling": _rebilling(session, compaction, rows),
         "earlier": neighbours.filter(number__lt=number).order_by("-number").first(),
         "later": neighbours.filter(number__gt=number).order_by("number").first(),
     }
@@ -75,3 +84,18 @@ def _compaction(session: AgentSession, number: int) -> Compaction:
     if found is None:
         raise Http404(f"there is no compaction {number}")
     return found
+
+
+def _again(compaction: Compaction) -> str:
+    """Its choices, for a preview of the list as it is now: a boundary meant another list."""
+    options = CompactionOptions(**compaction.options)
+    return query_of(replace(options, up_to=None))
+
+
+def _rebilling(
+    session: AgentSession, compaction: Compaction, rows: Sequence[diff.Row]
+) -> Rebilling | None:
+    if compaction.revision is None or not session.bytes:
+        return None
+    ratio = session.estimate / session.bytes
+    return rebilling(rows, ratio, prices_of(session.model), spent=compaction.cost)

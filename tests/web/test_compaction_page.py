@@ -303,3 +303,15 @@ def test_queries_and_size_do_not_grow_with_the_list(
         assert '"hermesweb_storedmessage"."wire"' not in asked
     assert counts[0] == counts[1]
     assert sizes[1] < sizes[0] * 1.05
+
+
+def test_it_leads_to_other_settings_to_the_list_of_then_and_tells_the_cache(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    Compaction.objects.update(options={"stage": "snip", "up_to": 6})
+    html = html_of(client, url(session))
+    assert f'href="/sessions/{session.pk}/compact/?stage=snip"' in html
+    assert f'href="/sessions/{session.pk}/at/1/"' in html
+    assert "Paid back after unknown: no price" in words_of(html)
