@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import TypeVar
 
 from agentcore.breakdown import Category, Sizes, text_tokens
-from agentcore.usage import Usage as Usage
 
 K = TypeVar("K")
 

@@ -11,8 +11,9 @@ from agentcore.llm.base import ChatModel, Reply
 from agentcore.llm.explorer import ExplorerModel
 from agentcore.llm.replay import ReplayModel
 from agentcore.messages import Role
-from agentcore.pressure import Usage, Window, WindowSource, window_of
+from agentcore.pressure import Window, WindowSource, window_of
 from agentcore.profile import Profile
+from agentcore.usage import Usage
 from hermesweb import lives
 from hermesweb.models import AgentSession, EndpointKind, ModelEndpoint, SessionKind
 

@@ -11,8 +11,8 @@ from agentcore.compaction.asked import PreparedPlan
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
 from agentcore.compaction.result import StageReport, WrittenSummary
 from agentcore.messages import Cut, Message, ToolStatus, read
-from agentcore.pressure import Usage
 from agentcore.snapshot import State
+from agentcore.usage import Usage
 from hermesweb import facts
 
 

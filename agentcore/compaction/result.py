@@ -10,8 +10,9 @@ from agentcore.breakdown import Breakdown
 from agentcore.compaction.plan import CompactionPlan, Revision
 from agentcore.errors import PlanError
 from agentcore.ledger import Survival
-from agentcore.pressure import Pressure, Usage
+from agentcore.pressure import Pressure
 from agentcore.snapshot import Snapshot
+from agentcore.usage import Usage
 from agentcore.verify import CheckResult, Verification, verify
 
 

@@ -16,7 +16,7 @@ from agentcore.llm import failures
 from agentcore.llm.base import OnText, Reply, ToolSchema
 from agentcore.llm.strict import JOINT, Entry, Part, arguments_of, joined_text, name_of, strict
 from agentcore.messages import Message, Role
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 from agentcore.wire import dumps
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from agentcore.messages import Message
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 
 ToolSchema = Mapping[str, Any]
 OnText = Callable[[str], Awaitable[None]]

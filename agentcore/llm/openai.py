@@ -24,7 +24,7 @@ from agentcore.llm.strict import (
     strict,
 )
 from agentcore.messages import Message, Role
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 from agentcore.wire import dumps
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 from agentcore.breakdown import NOTHING, Sizes, total
 from agentcore.compaction.plan import Revision
 from agentcore.messages import Message
-from agentcore.pressure import Usage
 from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
+from agentcore.usage import Usage
 
 
 class Format(StrEnum):
@@ -160,23 +159,10 @@ class Recording:
     def spent(self) -> Usage:
         """Usage of all turns, those of subagents included."""
         own = [turn.usage for turn in self.turns if turn.usage]
-        return _sum([*own, *(subagent.spent() for subagent in self.subagents)])
+        return sum([*own, *(subagent.spent() for subagent in self.subagents)], Usage())
 
 
 def _append(places: dict[int, int], numbers: range, begun: dict[int, int]) -> None:
     for number in numbers:
         if number not in begun:
             places[number] = number * PLACES_A_NUMBER
-
-
-def _sum(usages: Iterable[Usage]) -> Usage:
-    result = Usage()
-    for one in usages:
-        result = Usage(
-            result.input + one.input,
-            result.output + one.output,
-            result.cache_read + one.cache_read,
-            result.cache_write + one.cache_write,
-            result.reasoning + one.reasoning,
-        )
-    return result

@@ -7,12 +7,12 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from agentcore.messages import Role, ToolStatus
-from agentcore.pressure import Usage
 from agentcore.snapshot import PLACES_A_NUMBER
 from agentcore.transcripts.base import ChangeKind, Format, ProblemKind, Recording
 from agentcore.transcripts.scalars import count, iso_time, json_text
 from agentcore.transcripts.tape import Draft, Tape, TurnDraft
 from agentcore.transcripts.writing import write
+from agentcore.usage import Usage
 
 Values = Sequence[dict[str, Any]]
 

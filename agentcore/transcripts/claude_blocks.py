@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.messages import ToolStatus
-from agentcore.pressure import Usage
 from agentcore.transcripts.scalars import count, json_text
+from agentcore.usage import Usage
 
 _PLAIN = {"type", "text"}
 

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 from agentcore.breakdown import Mark
 from agentcore.errors import TranscriptError
 from agentcore.messages import Message, ToolStatus
-from agentcore.pressure import Usage
 from agentcore.transcripts.base import ChangeKind, Problem, ProblemKind, TurnStatus
+from agentcore.usage import Usage
 
 # A list that changes at each record comes to work, and to lives, that grow with the square of the
 # file: no recording seen needs a hundredth of these.

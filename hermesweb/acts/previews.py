@@ -12,7 +12,7 @@ from django.utils import timezone
 from agentcore.compaction.asked import CompactionOptions, PreparedPlan
 from agentcore.compaction.result import WrittenSummary
 from agentcore.errors import ProfileError, StalePlan
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 from hermesweb import prepared
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.queue import compact_now

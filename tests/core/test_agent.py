@@ -29,8 +29,8 @@ from agentcore.invariants import legal
 from agentcore.llm.base import Reply
 from agentcore.messages import Message
 from agentcore.options import Ceilings
-from agentcore.pressure import Usage
 from agentcore.snapshot import Snapshot
+from agentcore.usage import Usage
 
 
 @pytest.fixture(autouse=True)

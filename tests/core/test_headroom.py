@@ -28,8 +28,9 @@ from agentcore.llm.scripted import Line, ScriptedModel
 from agentcore.messages import Message
 from agentcore.options import Stage as ProfileStage
 from agentcore.options import SummaryFailure, SummaryOptions
-from agentcore.pressure import Unit, Usage
+from agentcore.pressure import Unit
 from agentcore.snapshot import Snapshot
+from agentcore.usage import Usage
 
 SMALL = Profile(
     stages=(ProfileStage("keep_recent", keep=10, to_target=True),), budget=8_000, unit=Unit.BYTES

@@ -11,7 +11,7 @@ from agentcore.breakdown import Category
 from agentcore.errors import ContextTooLong, ModelError
 from agentcore.llm.anthropic import AnthropicModel
 from agentcore.messages import born
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 
 ASKED = [born({"role": "system", "content": "be brief"}), born({"role": "user", "content": "look"})]
 READ = {

@@ -11,7 +11,7 @@ import pytest
 from agentcore.errors import ContextTooLong, ModelError
 from agentcore.llm.openai import OpenAIModel
 from agentcore.messages import Message, born
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 
 ASKED = [born({"role": "user", "content": "look"})]
 READ = {

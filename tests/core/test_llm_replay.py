@@ -5,7 +5,7 @@ from typing import Any
 from agentcore.llm.base import Reply
 from agentcore.llm.replay import END, ReplayModel
 from agentcore.messages import Message, born
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 
 
 def call(call_id: str, text: str | None = None) -> dict[str, Any]:

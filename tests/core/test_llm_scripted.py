@@ -6,7 +6,7 @@ from agentcore.errors import ModelError
 from agentcore.llm.base import Reply
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import born
-from agentcore.pressure import Usage
+from agentcore.usage import Usage
 
 ASKED = [born({"role": "user", "content": "look"})]
 SCHEMA = {"type": "function", "function": {"name": "glob", "description": "", "parameters": {}}}

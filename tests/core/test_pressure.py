@@ -5,7 +5,8 @@ from histories import user
 
 from agentcore.breakdown import NOTHING, Sizes, measure_schemas
 from agentcore.messages import born
-from agentcore.pressure import Budget, Pressure, TokenCounter, Unit, Usage, Window, WindowSource
+from agentcore.pressure import Budget, Pressure, TokenCounter, Unit, Window, WindowSource
+from agentcore.usage import Usage
 
 WINDOW = Window(200_000, WindowSource.PROFILE)
 SCHEMAS = measure_schemas([{"type": "function", "function": {"name": "f"}}])
