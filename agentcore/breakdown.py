@@ -206,6 +206,13 @@ def part_category(part: Any) -> Category | None:
     return Category.THINKING if kind in THINKING_PARTS else None
 
 
+def escaped_share(texts: Iterable[str]) -> float:
+    """By how much JSON escaping lengthens the texts, as a share of their bytes; 0.0 for none."""
+    pairs = [(byte_length(text), len(encoded(text)) - 2) for text in texts]
+    plain = sum(before for before, _ in pairs)
+    return sum(after for _, after in pairs) / plain - 1 if plain else 0.0
+
+
 def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agentcore.breakdown import escaped_share
 from agentcore.messages import read
 from agentcore.redact import mask
 from hermesweb.models import StoredMessage
@@ -80,6 +81,12 @@ def content(message: StoredMessage, form: Form, offset: int, *, raw: bool = Fals
         masked=count,
         raw=raw,
     )
+
+
+def escaping(message: StoredMessage) -> float:
+    """By how much JSON escaping lengthened what the message says, as a share of it."""
+    value = read(message.text)
+    return escaped_share([value.text, *(call.arguments for call in value.calls)])
 
 
 def _texts(message: StoredMessage, form: Form) -> tuple[str, list[Call]]:

@@ -15,7 +15,7 @@ from django_htmx.http import push_url, replace_url
 from hermesweb import acts, pieces
 from hermesweb.access import session_or_404
 from hermesweb.choices import MessageChoice, problems
-from hermesweb.content import Form, content
+from hermesweb.content import Form, content, escaping
 from hermesweb.http import SignedIn
 from hermesweb.lines import fate_of
 from hermesweb.listing import Choice
@@ -78,6 +78,7 @@ def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "session/_message.html", context)
+    context["escaped"] = escaping(found)
     return render(request, "session/message.html", {**context, **_sections(session, found)})
 
 

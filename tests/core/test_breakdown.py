@@ -14,6 +14,8 @@ from agentcore.breakdown import (
     Breakdown,
     Category,
     Mark,
+    byte_length,
+    escaped_share,
     measure_schemas,
     total,
 )
@@ -24,6 +26,11 @@ IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw
 SAID = {"type": "text", "text": "see"}
 ODD = [{"type": ["a"]}, {"type": {}}, {}, "text", None, 7, [IMAGE]]
 PARTS = st.sampled_from([IMAGE, SAID, {"type": "thinking", "thinking": "hm"}, *ODD])
+# A line each of what fills a window, as it comes.
+RESULT = "src/parser/table.py:41: rows, total\n"
+LOG = '2026-01-01T10:00:00Z INFO worker[3] GET /api/items "ok" 200 in 12 ms\n'
+CODE = "    for row in rows:\n        yield row\n"
+QUOTED = dumps({"id": 17, "title": "parser drops rows", "state": "open", "labels": ["bug"]})
 EXTRA = st.dictionaries(
     st.sampled_from(["name", "reasoning_content", "reasoning", "thinking", "x"]), TEXT, max_size=3
 )
@@ -122,3 +129,27 @@ def test_code_in_results_takes_more_tokens_than_prose() -> None:
     assert born(result("c", code)).sizes.tokens > born(user(code)).sizes.tokens
     sizes = born(result("c", code)).sizes
     assert 3 <= sizes.chars / sizes.tokens <= 3.5
+
+
+@pytest.mark.parametrize(
+    ("line", "size", "escaped"),
+    [
+        (RESULT, 20_000, 20_600),
+        (LOG, 50_000, 52_000),
+        (CODE, 80_000, 84_000),
+        (QUOTED, 20_000, 24_000),
+    ],
+    ids=["a result +3%", "logs +4%", "code +5%", "quoted JSON +20%"],
+)
+def test_escaping_lengthens_a_text_as_the_source_has_it(line: str, size: int, escaped: int) -> None:
+    text = (line * size)[:size]
+    content = born(result("c", text)).sizes.bytes - born(result("c", "")).sizes.bytes
+    assert byte_length(text) == size
+    assert content == round(size * (1 + escaped_share([text])))
+    assert content == pytest.approx(escaped, rel=0.01)
+
+
+def test_only_what_json_escapes_counts_as_escaping() -> None:
+    assert escaped_share([]) == escaped_share([""]) == escaped_share(["中文 é 😀"]) == 0
+    assert escaped_share(['"', "ab"]) == pytest.approx(1 / 3)
+    assert escaped_share(["\x00"]) == 5

@@ -149,6 +149,15 @@ def test_a_body_is_shown_on_demand_as_text_and_as_sent(client: Client, ada: User
     assert "<title>" in html_of(client, url(session, "3/"))
 
 
+def test_the_page_of_a_message_says_how_much_escaping_added(client: Client, ada: User) -> None:
+    quoted = answered(4, "call_3_0", '"a": 1, ' * 100)
+    session = a_talk_of(
+        ada, said(1, "Be careful.", "system"), said(2, "Go."), called(3, "x"), quoted
+    )
+    assert "escaped +25%" in words_of(html_of(client, url(session, "4/")))
+    assert "escaped +0%" in words_of(html_of(client, url(session, "2/")))
+
+
 def test_what_a_cut_left_out_is_shown_as_captured(client: Client, ada: User) -> None:
     session = a_talk(ada, 4)
     message = session.messages.get(number=4)
