@@ -262,7 +262,7 @@ def test_a_new_session_knows_its_limit_and_the_weight_of_its_tools(ada: User, ro
         instruction="Look around\nand tell",
     )
     assert (session.title, session.status) == ("Look around", Status.QUEUED)
-    assert (session.limit, session.unit) == (24_000, "bytes")
+    assert (session.limit, session.unit) == (60_000, "bytes")
     assert session.used == session.breakdown["tool_schemas"] > 1_000
     assert [event.kind for event in session.events.order_by("seq")] == [
         "session_created",

@@ -17,4 +17,4 @@ def test_an_installation_begins_with_the_presets_as_profiles() -> None:
     values = {profile.name: profile.current.value for profile in Profile.objects.all()}
     small = values.pop("small")
     assert values == dict(PRESETS)
-    assert small.budget == 24_000
+    assert small.budget == 60_000
