@@ -20,6 +20,9 @@ from hermesweb import lives, pins
 from hermesweb.models import AgentSession
 from hermesweb.recorder import record
 
+# Steps between two lines that say how far it is.
+TOLD_EVERY = 2_000
+
 
 class Rows:
     """Everything is read back from rows, as after a crash."""
@@ -73,6 +76,7 @@ def run_steps(steps: int, a_session_lasts: int = 30) -> int:
         suppress_health_check=list(HealthCheck),
     )
     while (left := steps - (RowsMachine.steps - begun)) > 0:
-        examples = max(1, left // a_session_lasts)
+        examples = max(1, min(left, TOLD_EVERY) // a_session_lasts)
         run_state_machine_as_test(RowsMachine, settings=some(max_examples=examples))
+        print(f"{RowsMachine.steps - begun:,} steps", flush=True)
     return RowsMachine.steps - begun

@@ -29,6 +29,7 @@ from agentcore.invariants import check  # noqa: E402
 from agentcore.options import Stage  # noqa: E402
 
 LISTS, PROCESSES, CHUNK = 100_000, 2, 500
+TOLD_EVERY = 2_000
 WORDS = ("parser", "never drop a table", "é中文", "😀", "x" * 300, 'a"b\\c', "\n", "src/a.py")
 
 
@@ -108,9 +109,11 @@ def main() -> int:
     broken: list[str] = []
     chunks = [range(at, min(at + CHUNK, lists)) for at in range(0, lists, CHUNK)]
     with ProcessPoolExecutor(processes) as pool:
-        for some, wrong in pool.map(look_at, chunks):
+        for chunk, (some, wrong) in zip(chunks, pool.map(look_at, chunks), strict=True):
             counts += some
             broken += wrong
+            if chunk.stop % TOLD_EVERY == 0:
+                print(f"{chunk.stop:,} lists, {len(broken)} violations", flush=True)
     seconds = time.monotonic() - started
     print(f"{lists:,} lists, {counts.pop('runs'):,} runs, {seconds:.0f} s in {processes} processes")
     for name, count in counts.items():

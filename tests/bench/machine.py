@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -29,6 +30,8 @@ def main() -> None:
     parser.add_argument("steps", type=int, nargs="?", default=STEPS)
     parser.add_argument("--postgresql", action="store_true")
     chosen = parser.parse_args()
+    # So that the server ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         os.environ["DATABASE_URL"] = ""

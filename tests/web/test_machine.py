@@ -25,6 +25,6 @@ def test_no_rule_is_broken_on_postgresql() -> None:
         missing = "no PostgreSQL on this machine: apt-get install postgresql"
         pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
     command = [sys.executable, str(SCRIPT), str(STEPS), "--postgresql"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-2_000:]
     assert "steps on postgresql" in done.stdout and "no rule broken" in done.stdout
