@@ -7,7 +7,7 @@ from histories import TEXT, answer, broken_lists, calls, result, system, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore import measure
+from agentcore import clamp, measure
 from agentcore.breakdown import (
     COLLAPSED_HEADER,
     HEADERS,
@@ -19,6 +19,7 @@ from agentcore.breakdown import (
     measure_schemas,
     total,
 )
+from agentcore.limits import Limits
 from agentcore.messages import born
 from agentcore.wire import dumps
 
@@ -153,3 +154,11 @@ def test_only_what_json_escapes_counts_as_escaping() -> None:
     assert escaped_share([]) == escaped_share([""]) == escaped_share(["中文 é 😀"]) == 0
     assert escaped_share(['"', "ab"]) == pytest.approx(1 / 3)
     assert escaped_share(["\x00"]) == 5
+
+
+def test_a_clamped_result_is_17_percent_of_the_budget_and_five_are_85() -> None:
+    """The yardsticks of the source, whose budget is 120,000 bytes."""
+    clamped = clamp(RESULT * 1_000, Limits().result_bytes)
+    share = born(result("c", clamped)).sizes.bytes / 120_000
+    assert share == pytest.approx(0.17, abs=0.005)
+    assert 5 * share == pytest.approx(0.85, abs=0.02)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from typing import Any
 
@@ -43,6 +44,22 @@ async def test_a_turn_costs_what_its_tokens_cost_and_tells_the_prices() -> None:
     assert (first.cost, first.prices) == (COST, PRICES)
     assert first.facts["cost"] == "0.009"
     assert second.usage is None and second.cost is None and second.facts["cost"] is None
+
+
+def test_a_run_ends_at_100_turns_300_calls_and_60_minutes_whatever_it_costs() -> None:
+    ceilings = Ceilings()
+    assert (ceilings.turns, ceilings.tool_calls, ceilings.minutes) == (100, 300, 60)
+    assert ceilings.cost is None
+    assert {preset.ceilings for preset in PRESETS.values()} == {ceilings}
+
+
+@pytest.mark.parametrize(("minutes", "ends"), [(59, False), (60, True)])
+async def test_the_minutes_of_a_run_are_a_ceiling_that_says_so(minutes: int, ends: bool) -> None:
+    started = time.monotonic() - 60 * minutes - 1
+    stage = Stage([DONE]).say()
+    agent = stage.agent(run=1, run_open=True, spent=Spent(started=started))
+    assert await agent.run() is (RunEnd.LIMIT if ends else RunEnd.ANSWERED)
+    assert [event.ceiling for event in stage.events(LimitReached)] == ["minutes"] * ends
 
 
 async def test_the_cost_of_a_run_is_a_ceiling_that_says_so() -> None:
