@@ -14,6 +14,7 @@ from agentcore.compaction.plan import Fate
 from agentcore.compaction.result import CompactionState, Trigger
 from agentcore.errors import InstructionChanged
 from agentcore.events import (
+    ApprovalWanted,
     CheckpointSet,
     CompactionEnded,
     CompactionFailed,
@@ -38,7 +39,7 @@ from agentcore.messages import Message
 from agentcore.pressure import Pressure
 from agentcore.usage import Usage
 from agentcore.verify import Verification
-from hermesweb import attempts, changes, lives, spending, steering, totals
+from hermesweb import approvals, attempts, changes, lives, spending, steering, totals
 from hermesweb.models import (
     AgentSession,
     Compaction,
@@ -137,6 +138,7 @@ def _(event: CheckpointSet, batch: Batch) -> Mapping[str, Any]:
 @_apply.register
 def _(event: TurnEnded, batch: Batch) -> Mapping[str, Any]:
     session = batch.session
+    approvals.use(session)
     session.turns = event.turn
     session.ratio = event.ratio
     session.breakdown = totals.plain(event.breakdown)
@@ -157,17 +159,10 @@ def _(event: RequestRetried, batch: Batch) -> Mapping[str, Any]:
 
 
 @_apply.register
-def _(event: Repaired, batch: Batch) -> Mapping[str, Any]:
-    end = lives.End(Fate.REPAIRED, REPAIR_STAGE)
+def _(event: Repaired | SystemRebuilt, batch: Batch) -> Mapping[str, Any]:
+    end = lives.End(Fate.REPAIRED, REPAIR_STAGE) if isinstance(event, Repaired) else REBUILT
     batch.flush()
     changes.rebuilt(batch.session, event.revision, cause=event.kind, end=end)
-    return {}
-
-
-@_apply.register
-def _(event: SystemRebuilt, batch: Batch) -> Mapping[str, Any]:
-    batch.flush()
-    changes.rebuilt(batch.session, event.revision, cause=event.kind, end=REBUILT)
     return {}
 
 
@@ -178,6 +173,12 @@ def _(event: MemoryInjected, batch: Batch) -> Mapping[str, Any]:
         changes.rebuilt(batch.session, event.revision, cause=event.kind, end=REBUILT)
     used = MemoryEntry.objects.filter(pk__in=[id for id, _ in event.entries])
     used.update(uses=F("uses") + 1)
+    return {}
+
+
+@_apply.register
+def _(event: ApprovalWanted, batch: Batch) -> Mapping[str, Any]:
+    approvals.ask(batch.session, event.subject)
     return {}
 
 
@@ -222,6 +223,7 @@ def _(event: CompactionStarted, batch: Batch) -> Mapping[str, Any]:
 @_apply.register
 def _(event: CompactionFailed, batch: Batch) -> Mapping[str, Any]:
     row = _attempt(batch, event.trigger)
+    approvals.use(batch.session)
     attempts.failed(row, event)
     row.save()
     _take(batch.asked)
@@ -234,6 +236,7 @@ def _(event: CompactionFailed, batch: Batch) -> Mapping[str, Any]:
 def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     session, result = batch.session, event.result
     row = _attempt(batch, result.trigger)
+    approvals.use(session)
     attempts.fill(row, event, batch.verified)
     row.save()
     if result.summaries:

@@ -11,7 +11,7 @@ from agentcore.directives import Directives, InstructionKind
 from agentcore.events import RunEnd
 from agentcore.options import Automatic
 from agentcore.profile import Profile
-from hermesweb import endpoints, lease, memory, pins, wishes
+from hermesweb import approvals, endpoints, lease, memory, pins, wishes
 from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion, Status
 from hermesweb.recorder import FenceLost, settle
@@ -49,6 +49,7 @@ def read(held: Lease) -> Directives:
         hold=session.thrash or (session.hold and not session.hold_until),
         hold_until=session.hold_until if session.hold else 0,
         rests=rests(session),
+        compaction_allowed=approvals.allowed(session),
     )
 
 
@@ -89,9 +90,10 @@ def leave(held: Lease, end: RunEnd | None) -> bool:
         waiting = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
         again = end in GOES_ON and waiting.exists()
         session.stop_requested = False
-        if end is None:
+        if end is None and approvals.pending(session):
             session.status = Status.WAITING
-        elif again:
+        elif again or end is None:
+            again = True
             session.status, session.asked_at = Status.QUEUED, timezone.now()
         elif session.status in (*lease.AT_WORK, Status.QUEUED):
             session.status = Status.IDLE

@@ -24,7 +24,17 @@ from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
 from agentcore.standing import Means, Standing
 from agentcore.tools import Toolbox
-from hermesweb import border, endpoints, lease, lives, opening, spending, steering, summaries
+from hermesweb import (
+    approvals,
+    border,
+    endpoints,
+    lease,
+    lives,
+    opening,
+    spending,
+    steering,
+    summaries,
+)
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.lease import Lease
@@ -99,7 +109,7 @@ class Work:
 
     async def _watched(self, session: AgentSession) -> RunEnd | None:
         """Run the agent while the lease is kept; a lost one cancels it."""
-        recovered = session.run_open
+        recovered = session.run_open and not await self._database.run(approvals.waited, session)
         while True:
             agent = await self._agent(session, recovered=recovered)
             working = asyncio.create_task(agent.run())

@@ -5,7 +5,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from celery.signals import worker_shutting_down
 
-from hermesweb import counts, drafting, imports, lease, planning, runner
+from hermesweb import acts, counts, drafting, imports, lease, planning, runner
 from hermesweb.celery import app
 from hermesweb.wake import wake
 
@@ -29,6 +29,7 @@ def sweep() -> None:
         wake(session_id)
     imports.clear_left_over()
     planning.clear_ended()
+    acts.refuse_overdue()
     counts.catch_up()
 
 

@@ -67,6 +67,7 @@ urlpatterns = [
     path("sessions/<str:id>/at/", travel.at, name="at_stop"),
     path("sessions/<str:id>/at/<str:state>/", travel.at, name="at"),
     path("sessions/<str:id>/diff/", travel.between, name="diff"),
+    path("sessions/<str:id>/approvals/<str:what>", edits.approve, name="session_approve"),
     path("sessions/<str:id>/forks", edits.fork, name="session_fork"),
     path("sessions/<str:id>/new_topic", edits.new_topic, name="session_new_topic"),
     path(

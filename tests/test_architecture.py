@@ -72,7 +72,7 @@ LAYERS = {
         {"models", "presets"},
         {
             *("access", "attempts", "audit", "bands", "batch", "bodies", "changes", "charts"),
-            *("choices", "rebilling", "travel"),
+            *("approvals", "choices", "rebilling", "travel"),
             *("copies", "proof"),
             *(
                 "content",
@@ -109,6 +109,7 @@ ONLY = {
     "hermesweb.consumers": {"access", "live", "models", "reader"},
     "hermesweb.live": {"models"},
     "hermesweb.tasks": {
+        "acts",
         "celery",
         "counts",
         "drafting",

@@ -5,6 +5,7 @@ Each act is audited and told as an event; what changes the list waits in the que
 
 from __future__ import annotations
 
+from hermesweb.acts.approving import answer, refuse_overdue
 from hermesweb.acts.creation import create
 from hermesweb.acts.deletion import delete
 from hermesweb.acts.edits import exclude, new_topic, restore, undo
@@ -39,6 +40,7 @@ from hermesweb.acts.raw import read_raw
 __all__ = [
     "Invalid",
     "Refused",
+    "answer",
     "apply_preview",
     "archive",
     "ask_summary",
@@ -63,6 +65,7 @@ __all__ = [
     "read_raw",
     "plan_of",
     "preview",
+    "refuse_overdue",
     "remember",
     "rename",
     "restore",

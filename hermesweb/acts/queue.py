@@ -203,7 +203,8 @@ def _checked(text: str) -> str:
 def _waiting(
     session: AgentSession, instruction_id: int, kind: InstructionKind | None = None
 ) -> Instruction:
-    found = session.instructions.filter(pk=instruction_id).first()
+    queued = session.instructions.exclude(kind=InstructionKind.APPROVAL)
+    found = queued.filter(pk=instruction_id).first()
     if found is None or (kind and found.kind != kind):
         raise Invalid(f"there is no queued instruction {instruction_id} here", "id")
     return found

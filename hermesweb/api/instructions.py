@@ -4,7 +4,9 @@ from typing import Any
 
 from django.db.models.functions import Length, Substr
 from ninja import Query, Router, Status
+from pydantic import Field
 
+from agentcore.directives import InstructionKind
 from agentcore.kinds import shown
 from agentcore.redact import AHEAD_CHARS
 from hermesweb import acts
@@ -56,13 +58,28 @@ def withdraw(request: SignedIn, id: str, instruction: int) -> Status[None]:
     return Status(204, None)
 
 
+class Answer(Body):
+    allow: bool
+    reason: str = Field(default="", max_length=2_000)
+
+
+@router.post("/sessions/{id}/approvals/{call}")
+def approve(request: SignedIn, id: str, call: str, body: Answer) -> dict[str, Any]:
+    """Answers a run that waits; `call` is `compaction`. A no holds it until the list has grown."""
+    session = session_or_404(request.user, id)
+    acts.answer(request.user, session, call, body.allow, reason=body.reason)
+    return {"call": call, "allow": body.allow, "status": session.status}
+
+
 def ticket(session: AgentSession, queued: Instruction) -> dict[str, int]:
     """What one needs to find a queued wish again; `place` 1 is the next to be taken."""
     return {"id": queued.pk, "place": _queued(session).filter(pk__lte=queued.pk).count()}
 
 
 def _queued(session: AgentSession) -> Any:
-    return session.instructions.filter(state=InstructionState.QUEUED)
+    """Without questions to people: those are no wishes of theirs."""
+    queued = session.instructions.filter(state=InstructionState.QUEUED)
+    return queued.exclude(kind=InstructionKind.APPROVAL)
 
 
 def _shape(row: Any) -> dict[str, Any]:

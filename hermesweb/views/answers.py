@@ -49,7 +49,8 @@ def answer(
 def live_context(session: AgentSession) -> dict[str, Any]:
     """What changes on the session page while it is looked at."""
     version = in_force(session)
-    queue = session.instructions.filter(state="queued").order_by("id").select_related("by")
+    queued = session.instructions.filter(state="queued").exclude(kind="approval")
+    queue = queued.order_by("id").select_related("by")
     last = session.stored_compactions.filter(revision__isnull=False).order_by("-number").first()
     return {
         "session": session,
