@@ -15,6 +15,10 @@ STRIP_ROWS = 300
 TABLE_ROWS = 20
 
 
+DRAWN = (
+    *("session", "number", "bytes", "used", "limit", "unit", "tokens_are", "breakdown"),
+    *("stable_prefix", "request_bytes"),
+)
 # What the strip draws of a turn, beside what fills it.
 STRIP_COLUMNS = ("turn", "bytes", "used", "limit", "compacted_before")
 
@@ -37,6 +41,7 @@ def chart_rows(session: AgentSession, most: int) -> list[dict[str, Any]]:
     light = list(turns.values_list("number", "used"))
     applied = session.stored_compactions.filter(state=CompactionState.APPLIED)
     peaks = _peaks(light, set(applied.values_list("turn", flat=True)), most)
+    turns = turns.only(*DRAWN)
     if len(peaks) < len(light):
         turns = turns.filter(number__in=[number for number, _ in peaks])
     return [

@@ -46,11 +46,10 @@ class Line:
 def lines(
     session: AgentSession, rows: Sequence[Any], *, by_size: bool, seen: int | None
 ) -> list[Line]:
-    """Of rows with their `place` and the `turn_before` them; three queries."""
+    """Of rows with their `place`, `turn_before` and `same_before`; two queries."""
     largest = max((row.bytes for row in rows), default=0)
     lives = _lives(session, [row.number for row in rows])
     asked = spans(session)
-    again = _earlier(session, rows)
     made = []
     for row in rows:
         born = row.turn or row.turn_before or 0
@@ -67,7 +66,7 @@ def lines(
             carried=row.bytes * asked.carried(born, held),
             fresh=seen is not None and row.number > seen,
             fate=fate,
-            again=again.get(row.number),
+            again=row.same_before if row.replaces is None else None,
         )
         made.append(line)
     return made
@@ -106,18 +105,3 @@ def _fate(lives: Sequence[tuple[int, int | None, str]]) -> str:
     if not lives or lives[-1][1] is None:
         return ""
     return lives[-1][2] or Fate.DROPPED
-
-
-def _earlier(session: AgentSession, rows: Iterable[Any]) -> dict[int, int]:
-    """By number of a result the last one before it that answered the same call."""
-    asked = {row.arguments for row in rows if row.arguments and row.replaces is None}
-    if not asked:
-        return {}
-    same = session.messages.filter(arguments__in=asked, replaces=None).order_by("number")
-    found: dict[int, int] = {}
-    last: dict[str, int] = {}
-    for number, arguments in same.values_list("number", "arguments"):
-        if arguments in last:
-            found[number] = last[arguments]
-        last[arguments] = number
-    return found

@@ -210,12 +210,22 @@ def _of_fate(messages: QuerySet[StoredMessage], fate: str) -> QuerySet[StoredMes
 
 
 def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
-    """Without bodies, with the turn before those that were born outside one."""
+    """Without bodies; with the turn before those that were born outside one, and the last result
+    of the same call before it."""
     earlier = StoredMessage.objects.filter(
         session=OuterRef("session"), number__lt=OuterRef("number"), turn__gt=0
     )
     turn_before = earlier.order_by("-number").values("turn")[:1]
-    return messages.defer("wire", "facts").annotate(turn_before=Subquery(turn_before))
+    same = StoredMessage.objects.filter(
+        session=OuterRef("session"),
+        arguments=OuterRef("arguments"),
+        number__lt=OuterRef("number"),
+        replaces=None,
+    ).exclude(arguments="")
+    same_before = same.order_by("-number").values("number")[:1]
+    return messages.defer("wire", "facts").annotate(
+        turn_before=Subquery(turn_before), same_before=Subquery(same_before)
+    )
 
 
 def _window(
@@ -230,7 +240,10 @@ def _window(
     sign = "-" if descending else ""
     if key := choice.after or choice.before:
         rows = rows.filter(_beyond(field, key, "lt" if descending else "gt"))
-    found = list(rows.order_by(f"{sign}{field}", f"{sign}number")[: PAGE_ROWS + 1])
+    # First the keys alone: what is told beside them costs a look-up a row.
+    ordered = rows.order_by(f"{sign}{field}", f"{sign}number")
+    keys = list(ordered.values_list("pk", flat=True)[: PAGE_ROWS + 1])
+    found = list(ordered.filter(pk__in=keys))
     more = len(found) > PAGE_ROWS
     found = found[:PAGE_ROWS] if forward else found[:PAGE_ROWS][::-1]
     if forward:

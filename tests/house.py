@@ -85,7 +85,7 @@ def manage(*arguments: str, data_dir: Path, **env: str) -> subprocess.CompletedP
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

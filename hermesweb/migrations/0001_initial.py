@@ -429,6 +429,10 @@ class Migration(migrations.Migration):
             model_name='life',
             index=models.Index(fields=['session', 'from_revision'], name='life_begun'),
         ),
+        migrations.AddIndex(
+            model_name='storedturn',
+            index=models.Index(fields=['session', 'requested_revision', 'number'], name='turn_requested'),
+        ),
         migrations.AddConstraint(
             model_name='storedturn',
             constraint=models.UniqueConstraint(fields=('session', 'number'), name='turn_number'),

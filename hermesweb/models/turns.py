@@ -45,6 +45,9 @@ class StoredTurn(Gauge):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "number"], name="turn_number")]
+        indexes = [
+            models.Index(fields=["session", "requested_revision", "number"], name="turn_requested")
+        ]
 
     def __str__(self) -> str:
         return f"turn {self.number} of {self.session_id}"

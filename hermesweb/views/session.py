@@ -17,7 +17,6 @@ from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredTurn
 from hermesweb.reading import in_force, read
-from hermesweb.turn_ledger import turn_ledger
 from hermesweb.views.answers import answer, list_context, live_context
 from hermesweb.views.downloads import csv_file
 
@@ -39,7 +38,6 @@ def page(request: SignedIn, id: str) -> HttpResponse:
         "chart": drawn,
         "strip": packed(drawn["turns"]),
         "turns": _with_change(turns)[:TABLE_ROWS],
-        "ledger": turn_ledger(session, TABLE_ROWS),
     }
     return render(request, "session/page.html", context)
 

@@ -20,6 +20,8 @@ const STAND_INS = [
 ];
 const TICK_WIDTH = 70;
 const MOST_GHOSTS = 12;
+// More turns are stacked areas with steps: one shape a category instead of one a turn.
+const MOST_BARS = 100;
 const PATTERN = { size: 8, solidity: 0.15 };
 const CONFIG = { displayModeBar: false, responsive: true };
 
@@ -100,27 +102,50 @@ function loadPlotly(address) {
 }
 
 export function traces(data, colours) {
-  const made = [...bars(data, colours), stable(data, colours)];
+  const stacked = data.turns.length > MOST_BARS ? areas : bars;
+  const made = [...stacked(data, colours), stable(data, colours)];
   return data.forecast && data.turns.length ? [...made, ghosts(data, colours)] : made;
 }
 
 // One trace a category that occurs, in the order of a request; what is estimated is hatched.
 function bars({ turns, unit }, colours) {
-  const stacks = turns.map((row) => new Map(stack(row)));
-  const places = positions(turns);
-  const present = CATEGORIES.filter(({ name }) => stacks.some((heights) => heights.has(name)));
-  return present.map(({ name, letter, shape }) => ({
-    type: "bar",
+  return layers(turns, unit).map(({ category: { name, letter, shape }, ...rest }) => ({
+    ...rest,
     name: `${letter} ${label(name)}`,
-    x: places,
-    y: stacks.map((heights) => heights.get(name) ?? 0),
-    customdata: turns.map((row) => row.turn),
+    type: "bar",
     marker: {
       color: colours.categories[name],
-      line: { color: colours["cat-edge"], width: turns.length > 120 ? 0 : 0.5 },
+      line: { color: colours["cat-edge"], width: 0.5 },
       pattern: { shape: turns.map((row) => (row.estimate ? "/" : shape)), bgcolor: colours.categories[name], fgcolor: colours.pattern, ...PATTERN },
     },
-    hovertemplate: `turn %{customdata}<br>${label(name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
+  }));
+}
+
+function areas({ turns, unit }, colours) {
+  return layers(turns, unit).map(({ category: { name, letter, shape }, ...rest }) => ({
+    ...rest,
+    name: `${letter} ${label(name)}`,
+    type: "scatter",
+    mode: "lines",
+    stackgroup: "list",
+    line: { shape: "hvh", color: colours["cat-edge"], width: 0 },
+    fillcolor: colours.categories[name],
+    fillpattern: { shape, bgcolor: colours.categories[name], fgcolor: colours.pattern, ...PATTERN },
+  }));
+}
+
+// What every trace of a category has.
+function layers(turns, unit) {
+  const stacks = turns.map((row) => new Map(stack(row)));
+  const x = positions(turns);
+  const customdata = turns.map((row) => row.turn);
+  const present = CATEGORIES.filter(({ name }) => stacks.some((heights) => heights.has(name)));
+  return present.map((category) => ({
+    category,
+    x,
+    y: stacks.map((heights) => heights.get(category.name) ?? 0),
+    customdata,
+    hovertemplate: `turn %{customdata}<br>${label(category.name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
   }));
 }
 
@@ -166,7 +191,7 @@ export function layout({ turns, unit, threshold, name, forecast }, colours, widt
   const axis = { gridcolor: colours.line, linecolor: colours.line, zeroline: false, fixedrange: true };
   return {
     barmode: "stack",
-    bargap: turns.length > 120 ? 0 : 0.08,
+    bargap: 0.08,
     height: 340,
     margin: { l: 64, r: 16, t: 28, b: 36 },
     paper_bgcolor: "rgba(0,0,0,0)",

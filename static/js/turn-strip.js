@@ -22,6 +22,8 @@ class TurnStrip extends HTMLElement {
   #compacted = false;
   #colours;
   #columns = [];
+  #width = 0;
+  #height = 0;
   #canvas = document.createElement("canvas");
   #readout = document.createElement("p");
   #behind = document.createElement("button");
@@ -34,7 +36,8 @@ class TurnStrip extends HTMLElement {
     this.#ending = new AbortController();
     this.#furnish();
     this.#listen(this.#ending.signal);
-    this.#repaint();
+    this.#colours = palette(this);
+    this.#measure();
   }
 
   disconnectedCallback() {
@@ -66,7 +69,7 @@ class TurnStrip extends HTMLElement {
     this.#canvas.addEventListener("click", (event) => this.#point(event.offsetX), options);
     this.#behind.addEventListener("click", () => this.#follow(), options);
     onThemeChange(() => this.#repaint(), signal);
-    const resizing = new ResizeObserver(() => this.#draw());
+    const resizing = new ResizeObserver(() => this.#measure());
     resizing.observe(this.#canvas);
     signal.addEventListener("abort", () => resizing.disconnect());
   }
@@ -131,8 +134,18 @@ class TurnStrip extends HTMLElement {
     this.#draw();
   }
 
-  #draw() {
+  // Asked for once, and when it changes: to ask at each draw would lay out the whole page.
+  #measure() {
     const { clientWidth: width, clientHeight: height } = this.#canvas;
+    if (width === this.#width && height === this.#height) return;
+    this.#width = width;
+    this.#height = height;
+    this.#draw();
+  }
+
+  #draw() {
+    const [width, height] = [this.#width, this.#height];
+    if (!width) return;
     const pen = this.#sharpPen(width, height);
     const top = ceiling(this.#rows);
     const y = (value) => height - ((height - HEAD) * value) / top;

@@ -151,3 +151,12 @@ def test_what_is_estimated_is_hatched(show: Show) -> None:
     page = show(CHART, "turn-chart", answers={"/chart.json": data(*turns)})
     wait_for_bars(page)
     assert plot(page, "plot.data[1].marker.pattern.shape") == ["", "/"]
+
+
+def test_many_turns_are_stacked_areas_with_few_nodes(show: Show) -> None:
+    turns = [a_turn(n, 10_000 + n, compacted_before=n % 100 == 0) for n in range(1, 1_001)]
+    page = show(CHART, "turn-chart", answers={"/chart.json": data(*turns)})
+    page.locator(".plot .fills path").first.wait_for(state="attached")
+    kinds = plot(page, "plot.data.map(({ type, stackgroup }) => [type, stackgroup ?? null])")
+    assert kinds == [["scatter", "list"], ["scatter", "list"], ["scatter", None]]
+    assert page.evaluate("document.querySelectorAll('*').length") < 600

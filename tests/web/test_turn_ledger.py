@@ -113,17 +113,25 @@ def test_page_json_csv_and_api_tell_the_same_ledger(client: Client, ada: User) -
         line["cumulative"] for line in told["lines"]
     ]
     assert client.get(f"/api/v1/sessions/{session.pk}/ledger").json() == told
-    words = words_of(html_of(client, f"/sessions/{session.pk}/"))
+    words = words_of(html_of(client, f"/sessions/{session.pk}/ledger/"))
     assert "726.0 kB in 12 turns, at most 132.0 kB, 200.0 kB saved" in words
     assert "10 48 132.0 kB keep_recent 32.0 kB 620.0 kB" in words
     assert "11–12 60.0 kB" in words
 
 
 def test_a_stranger_sees_no_ledger_and_it_is_only_read(client: Client, ada: User) -> None:
-    url = f"/sessions/{twelve_turns(ada).pk}/ledger."
-    assert {client.post(url + form).status_code for form in ("json", "csv")} == {405}
+    url = f"/sessions/{twelve_turns(ada).pk}/ledger"
+    forms = ("/", ".json", ".csv")
+    assert {client.post(url + form).status_code for form in forms} == {405}
     client.force_login(a_user("eve"))
-    assert {client.get(url + form).status_code for form in ("json", "csv")} == {404}
+    assert {client.get(url + form).status_code for form in forms} == {404}
+
+
+def test_the_session_page_fetches_its_ledger_as_a_part(client: Client, ada: User) -> None:
+    session = twelve_turns(ada)
+    address = f"/sessions/{session.pk}/ledger/"
+    assert f'hx-get="{address}"' in html_of(client, f"/sessions/{session.pk}/")
+    assert html_of(client, address, htmx=True).lstrip().startswith('<details id="ledger">')
 
 
 def test_cost_and_cache_are_told_where_they_are_known_and_never_as_0(
