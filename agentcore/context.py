@@ -78,7 +78,7 @@ class Context:
         if not result.changed:
             return result
         revision = self.apply(result.plan)
-        return replace(result, after=self.snapshot(), revision=revision)
+        return replace(result, new=self.snapshot(), revision=revision)
 
     def take_causes(self) -> dict[int, EventKind]:
         """The messages that came or went by a change since this was asked last, and its kind."""

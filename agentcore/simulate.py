@@ -137,7 +137,7 @@ class _Replay:
     def outcome(self) -> Simulation:
         compacted = [place for place, point in enumerate(self._points) if point.action]
         sizes = [point.bytes for point in self._points]
-        lows = [result.after.sizes.bytes for result in self._results]
+        lows = [result.new.sizes.bytes for result in self._results]
         return Simulation(
             peak=max(sizes, default=0),
             compactions=len(self._results),
@@ -175,7 +175,7 @@ class _Replay:
         before = self._context.snapshot()
         run = run_pipeline(before, self._profile, pressure_of=self._pressure_of, trigger=trigger)
         result = drive(run, self._summarize)
-        measured = self._pressure_of(result.before), self._pressure_of(result.after)
+        measured = self._pressure_of(result.old), self._pressure_of(result.new)
         self._stopped |= self._rest.ran(result, *measured, self._profile)
         if not result.changed:
             return

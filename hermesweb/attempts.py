@@ -27,7 +27,7 @@ def verified(events: Iterable[Event]) -> Verification | None:
     for event in events:
         if isinstance(event, CompactionEnded) and event.result.changed:
             result = event.result
-            return verify(result.before, result.after, result.plan, event.after)
+            return verify(result.old, result.new, result.plan, event.after)
     return None
 
 
@@ -49,12 +49,12 @@ def row_of(session: AgentSession, trigger: Trigger, asked: int | None) -> Compac
 
 def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) -> None:
     result = event.result
-    before, after = result.breakdowns
+    before, after = result.before, result.after
     row.state = _state(result)
     row.failure = result.reason or row.failure
     row.turn, row.seconds = event.turn, event.seconds
     row.revision = result.revision.number if result.revision else None
-    row.before, row.after = result.before.sizes.bytes, result.after.sizes.bytes
+    row.before, row.after = result.old.sizes.bytes, result.new.sizes.bytes
     row.breakdown_before, row.breakdown_after = totals.plain(before), totals.plain(after)
     row.used_before, row.used_after = event.pressure.used, event.after.used
     row.limit, row.unit = event.after.limit, event.after.unit
@@ -100,7 +100,7 @@ def name_turn(session: AgentSession, event: CompactionEnded) -> None:
     """The turn before a compaction names it, as the ledger does."""
     stages = event.result.stages
     session.stored_turns.filter(number=event.turn).update(
-        action=stages[-1].stage if stages else "", after=event.result.after.sizes.bytes
+        action=stages[-1].stage if stages else "", after=event.result.new.sizes.bytes
     )
 
 

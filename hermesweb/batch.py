@@ -246,7 +246,7 @@ def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
         batch.flush()
         changes.check_pins(session, result.revision)
         changes.by_plan(
-            session, result.before, result.plan, result.revision, cause=EventKind.COMPACTION_ENDED
+            session, result.old, result.plan, result.revision, cause=EventKind.COMPACTION_ENDED
         )
         session.compactions += 1
         attempts.name_turn(session, event)

@@ -68,12 +68,12 @@ def _as_made(session: AgentSession, plan: Planned) -> Compaction:
 def _gauge(plan: Planned, *, after: bool) -> Any:
     """As full as now, or as it would be; schemas take the share that they have of the request."""
     pressure = plan.after if after else plan.before
-    snapshot = plan.result.after if after else plan.result.before
+    snapshot = plan.result.new if after else plan.result.old
     breakdown = {str(name): size for name, size in snapshot.sizes.breakdown.items()}
     return gauge(breakdown, pressure.used, limit=pressure.limit, unit=pressure.unit)
 
 
 def _ratio(plan: Planned) -> float:
     """Tokens a byte of the list."""
-    sizes = plan.result.before.sizes
+    sizes = plan.result.old.sizes
     return sizes.tokens / sizes.bytes if sizes.bytes else 0.0

@@ -47,8 +47,8 @@ class Planned:
     def rows(self) -> list[diff.Row]:
         """Every row of the list with what would become of it."""
         result = self.result
-        change = [(result.plan, result.before)] if result.changed else []
-        return diff.rows(diff.entries(result.before, result.after, change, pins=self.pins))
+        change = [(result.plan, result.old)] if result.changed else []
+        return diff.rows(diff.entries(result.old, result.new, change, pins=self.pins))
 
     @property
     def born(self) -> list[Message]:

@@ -191,10 +191,10 @@ class SessionMachine(RuleBasedStateMachine):
         pins = self.store.pins()
         result = self._run(profile, trigger, pins, summarize)
         if not result.changed:
-            assert result.reason is not None and result.after is result.before
+            assert result.reason is not None and result.new is result.old
             return
-        assert check(result.plan, result.before, result.after, pins) == []
-        self._change(result.before, self.context.apply(result.plan))
+        assert check(result.plan, result.old, result.new, pins) == []
+        self._change(result.old, self.context.apply(result.plan))
         self.store.compacted(result, profile)
         if trigger is Trigger.THRESHOLD:
             assert not self._run(profile, trigger, pins, summarize).changed

@@ -35,7 +35,7 @@ class Rows:
         record(self._session.pk, self._fence, added(*messages, turn=0))
 
     def compacted(self, result: CompactionResult, profile: Profile) -> None:
-        before, after = map(pressure_of(profile), (result.before, result.after))
+        before, after = map(pressure_of(profile), (result.old, result.new))
         told = CompactionEnded(result, before, after, 0, 0.1)
         record(self._session.pk, self._fence, [told])
 

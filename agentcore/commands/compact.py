@@ -65,11 +65,11 @@ def compact(chosen: argparse.Namespace) -> int:
     pins = _pins(chosen.pin, came, before)
     rows = frozenset(before.indexes_of(pins))
     result = compact_list(before, wanted, rows, force=chosen.force)
-    checked = verify(before, result.after, result.plan, pressure_of(wanted)(result.after))
-    changes = diff.entries(came, result.after, [(plan, came), (result.plan, before)], pins=pins)
+    checked = verify(before, result.new, result.plan, pressure_of(wanted)(result.new))
+    changes = diff.entries(came, result.new, [(plan, came), (result.plan, before)], pins=pins)
     facts = _facts(result, checked, diff.rows(changes))
     if chosen.out:
-        _write(chosen.out, result.after.messages)
+        _write(chosen.out, result.new.messages)
     tell(chosen, facts, _table(facts))
     return FINE if checked.ok and not repairs else PROBLEMS
 
@@ -99,12 +99,12 @@ def _pins(indexes: Sequence[int], came: Snapshot, before: Snapshot) -> frozenset
 def _facts(
     result: CompactionResult, checked: Verification, rows: Sequence[diff.Row]
 ) -> dict[str, Any]:
-    born = {message.number: message for message in result.after.messages}
+    born = {message.number: message for message in result.new.messages}
     return {
         "changed": result.changed,
         "reason": result.reason,
-        "before": _size(result.before),
-        "after": _size(result.after),
+        "before": _size(result.old),
+        "after": _size(result.new),
         "stages": [{"stage": one.stage, "freed": one.freed} for one in result.stages],
         "checks": [
             {"check": one.check, "ok": one.ok, "detail": one.detail} for one in checked.checks

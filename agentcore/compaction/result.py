@@ -83,12 +83,13 @@ class WrittenSummary:
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """`before` and `after` are the lists; the same object when nothing changed, then `reason` says
-    why. `failures` and `summaries` are what became of the requests for one; `left_out` counts
-    older messages that had no room in a summary's input; `pressure` is that of the list after."""
+    """`old` and `new` are the lists; the same object when nothing changed, then `reason` says why.
+    `original`: the list that was handed in, where it was repaired first. `failures` and
+    `summaries` are what became of the requests for one; `left_out` counts older messages that had
+    no room in a summary's input; `pressure` is that of the list after."""
 
-    before: Snapshot
-    after: Snapshot
+    old: Snapshot
+    new: Snapshot
     trigger: Trigger
     plan: CompactionPlan
     revision: Revision | None = None
@@ -102,19 +103,19 @@ class CompactionResult:
 
     @property
     def changed(self) -> bool:
-        return self.after is not self.before
+        return self.new is not self.old
 
     @property
     def freed(self) -> int:
         """Bytes."""
-        return self.before.sizes.bytes - self.after.sizes.bytes
+        return self.old.sizes.bytes - self.new.sizes.bytes
 
     def verification(self) -> Verification:
         """The checks and what survived, looked at anew at each call. Raises PlanError where nothing
         changed: there is nothing to verify."""
         if not self.changed or self.pressure is None:
             raise PlanError(f"nothing changed ({self.reason}), so there is nothing to verify")
-        return verify(self.before, self.after, self.plan, self.pressure)
+        return verify(self.old, self.new, self.plan, self.pressure)
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:
@@ -129,13 +130,19 @@ class CompactionResult:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The list after, ready to send."""
-        return [message.value() for message in self.after.messages]
+        return [message.value() for message in self.new.messages]
 
     @property
-    def breakdowns(self) -> tuple[Breakdown, Breakdown]:
-        return self.before.sizes.breakdown, self.after.sizes.breakdown
+    def before(self) -> Breakdown:
+        """Bytes per category of the list as it was handed in."""
+        return (self.original or self.old).sizes.breakdown
+
+    @property
+    def after(self) -> Breakdown:
+        """The same of the list after."""
+        return self.new.sizes.breakdown
 
     def undo(self) -> list[dict[str, Any]]:
         """The list as it was handed in."""
-        first = self.original or self.before
+        first = self.original or self.old
         return [message.value() for message in first.messages]

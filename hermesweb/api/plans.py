@@ -22,8 +22,8 @@ def shape(plan: Planned) -> dict[str, Any]:
     return {
         "changed": result.changed,
         "reason": result.reason,
-        "before": _side(result.before),
-        "after": _side(result.after),
+        "before": _side(result.old),
+        "after": _side(result.new),
         "freed": result.freed,
         "used_before": plan.before.used,
         "used_after": plan.after.used,

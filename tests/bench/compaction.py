@@ -89,8 +89,8 @@ def memory_of(snapshot: Snapshot, profile: Profile) -> float:
     tracemalloc.start()
     done = compact(snapshot, profile)
     _, peak = tracemalloc.get_traced_memory()
-    there = {message.number for message in done.before.messages}
-    born = [message for message in done.after.messages if message.number not in there]
+    there = {message.number for message in done.old.messages}
+    born = [message for message in done.new.messages if message.number not in there]
     del done, there
     gc.collect()
     new, _ = tracemalloc.get_traced_memory()
@@ -152,8 +152,8 @@ def staging(snapshot: Snapshot) -> None:
     for stage in worst.stages:
         told("  alone", snapshot, worst.replace(stages=(stage,)))
     done = compact(snapshot, worst)
-    pressure = pressure_of(worst)(done.after)
-    checked = best(lambda: verify(done.before, done.after, done.plan, pressure))
+    pressure = pressure_of(worst)(done.new)
+    checked = best(lambda: verify(done.old, done.new, done.plan, pressure))
     row("seven checks and survival after six stages", checked)
 
 

@@ -85,16 +85,16 @@ def look_at(seeds: range) -> tuple[Counter[str], list[str]]:
 def violations(
     done: CompactionResult, profile: Profile, pinned: frozenset[int], *, force: bool
 ) -> list[str]:
-    pins = frozenset(done.before.messages[row].number for row in pinned)
-    wrong = [f"{one.rule}: {one.detail}" for one in check(done.plan, done.before, done.after, pins)]
-    if apply_plan(done.plan, done.before)[0] != done.after:
+    pins = frozenset(done.old.messages[row].number for row in pinned)
+    wrong = [f"{one.rule}: {one.detail}" for one in check(done.plan, done.old, done.new, pins)]
+    if apply_plan(done.plan, done.old)[0] != done.new:
         wrong.append("I5: the plan leads to another list")
-    if done.undo() != [message.value() for message in done.before.messages]:
+    if done.undo() != [message.value() for message in done.old.messages]:
         wrong.append("I5: undo gives another list")
-    rows = frozenset(done.after.indexes_of(pins))
-    again = compact(done.after, profile, rows, force=force)
+    rows = frozenset(done.new.indexes_of(pins))
+    again = compact(done.new, profile, rows, force=force)
     if again.changed and not force:
-        wrong.append(f"I9: again {done.after.sizes.bytes} to {again.after.sizes.bytes} bytes")
+        wrong.append(f"I9: again {done.new.sizes.bytes} to {again.after.sizes.bytes} bytes")
     return wrong
 
 

@@ -172,7 +172,7 @@ def exchanges(count: int) -> list[dict[str, Any]]:
 
 
 def summaries(result: CompactionResult) -> list[Message]:
-    return [message for message in result.after.messages if message.is_summary]
+    return [message for message in result.new.messages if message.is_summary]
 
 
 def unpaired(messages: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -90,7 +90,7 @@ def test_summary_nests_and_grows(case: dict[str, Any]) -> None:
         assert len(summary) == 1
         assert len(summary[0].text) <= cap + len(SUMMARY_HEADER) + 1
         assert summary[0].text.count("[Earlier summary") == 1
-        sizes.append(result.after.sizes.bytes)
+        sizes.append(result.new.sizes.bytes)
         messages = [*result.messages, *exchanges(2)]
     assert all(after <= 1.1 * before for before, after in zip(sizes, sizes[1:], strict=False))
 

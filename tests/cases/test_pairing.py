@@ -32,7 +32,7 @@ def test_chained_compactions_keep_orphan(case: dict[str, Any]) -> None:
     assert unpaired(result.messages) == []
     assert reasons == ((3, "result without its call"),)
     assert [(cut.start, cut.fate) for cut in plan.removals] == [(2, Fate.REPAIRED)]
-    assert repair(result.after)[1] == ()
+    assert repair(result.new)[1] == ()
     assert compact(result.messages, profile(case)).messages == result.messages
 
 

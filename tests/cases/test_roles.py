@@ -14,7 +14,7 @@ from agentcore.messages import Role
 def test_empty_assistant_poisons_session(case: dict[str, Any]) -> None:
     raw = Snapshot.of(case["messages"])
     result = compact(case["messages"], profile(case))
-    built = strict(result.after.messages)
+    built = strict(result.new.messages)
     texts = [str(part["text"]) for entry in built.entries for part in entry.parts]
     assert all(text.strip() for text in texts)
     assert result.messages[2]["tool_calls"] == case["messages"][2]["tool_calls"]
@@ -27,7 +27,7 @@ def test_empty_assistant_poisons_session(case: dict[str, Any]) -> None:
 
 def test_two_user_messages_in_a_row(case: dict[str, Any]) -> None:
     result = compact(case["messages"], profile(case), force=True, summarize=Summarizer("SUM"))
-    built = strict(result.after.messages)
+    built = strict(result.new.messages)
     roles = [entry.role for entry in built.entries]
     assert roles == [(Role.USER, Role.ASSISTANT)[place % 2] for place in range(len(roles))]
     assert built.leading == (case["messages"][0]["content"],)

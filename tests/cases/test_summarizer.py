@@ -87,4 +87,4 @@ def test_summary_request_over_the_window(case: dict[str, Any]) -> None:
     gone = sum(cut.stop - cut.start for cut in result.plan.removals)
     assert seen[-1] + result.left_out == gone
     assert all(len(text) <= 80_000 for text in summarizer.inputs)
-    assert result.after.sizes.chars < case["window_chars"]
+    assert result.new.sizes.chars < case["window_chars"]

@@ -26,7 +26,7 @@ async def test_nothing_to_forget(case: dict[str, Any]) -> None:
 def test_trim_multipart_content(case: dict[str, Any]) -> None:
     result = compact(case["messages"], profile(case), summarize=Summarizer("SUM"))
     first = measure([case["messages"][1]])
-    assert result.after.sizes.chars < case["budget_chars"]
+    assert result.new.sizes.chars < case["budget_chars"]
     assert summaries(result)
     assert "image_url" not in text_of(result.messages)
     assert first[Category.USER] > 90_000
@@ -42,8 +42,8 @@ async def test_trim_under_budget_must_not_touch(case: dict[str, Any]) -> None:
         summarizer=summarizer,
     )
     result = compact(case["messages"], profile(case), summarize=Summarizer("SUM"))
-    assert [message.wire for message in result.after.messages] == [
-        message.wire for message in result.before.messages
+    assert [message.wire for message in result.new.messages] == [
+        message.wire for message in result.old.messages
     ]
     await desk.agent.run()
     assert summarizer.requests == []

@@ -104,9 +104,9 @@ def test_what_was_shown_is_what_comes_out_and_what_came_since_follows(
     for text in since:
         context.append(user(text))
     made = PreparedPlan.of(shown).on(context.snapshot(), frozenset(), Trigger.MANUAL)
-    kept = len(shown.after.messages)
-    wires = [message.wire for message in made.after.messages]
-    assert wires[:kept] == [message.wire for message in shown.after.messages]
+    kept = len(shown.new.messages)
+    wires = [message.wire for message in made.new.messages]
+    assert wires[:kept] == [message.wire for message in shown.new.messages]
     assert wires[kept:] == [message.wire for message in context.messages[before:]]
     assert (made.plan, made.stages) == (shown.plan, shown.stages)
 
@@ -173,7 +173,7 @@ async def test_a_summary_by_hand_is_taken_and_the_focus_reaches_the_model() -> N
     asked(stage, options=CompactionOptions(summary="The parser is half fixed."))
     await stage.run()
     (ended,) = stage.events(CompactionEnded)
-    assert "The parser is half fixed." in ended.result.after.messages[1].text
+    assert "The parser is half fixed." in ended.result.new.messages[1].text
 
     seen: list[str] = []
 

@@ -96,7 +96,7 @@ def test_compact_tells_what_the_library_does_and_writes_the_list(
     values = json.loads(session.read_text())
     done = compact(values, PRESETS["balanced"].replace(budget=20_000, unit="bytes"))
     assert json.loads(out.read_text()) == done.messages != values
-    assert facts["after"]["size"] == done.after.sizes.bytes
+    assert facts["after"]["size"] == done.new.sizes.bytes
     assert sum(facts["after"]["breakdown"].values()) == facts["after"]["size"]
     freed = sum(stage["freed"] for stage in facts["stages"])
     assert freed == facts["before"]["size"] - facts["after"]["size"] > 0

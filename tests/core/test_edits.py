@@ -44,17 +44,17 @@ def test_undo_brings_back_the_list_byte_for_byte(
     done = compact(values, profile, force=True)
     if done.revision is None:
         return
-    plan = undone(done.before, done.plan, done.revision)
-    back, revision = apply_plan(plan, done.after)
+    plan = undone(done.old, done.plan, done.revision)
+    back, revision = apply_plan(plan, done.new)
     assert [message.wire for message in back.messages] == [
-        message.wire for message in done.before.messages
+        message.wire for message in done.old.messages
     ]
-    assert (numbers(back), back.places) == (numbers(done.before), done.before.places)
-    assert back.sizes == done.before.sizes
+    assert (numbers(back), back.places) == (numbers(done.old), done.old.places)
+    assert back.sizes == done.old.sizes
     # Undo of an undo is redo.
-    redone, _ = apply_plan(undone(done.after, plan, revision), back)
-    assert numbers(redone) == numbers(done.after)
-    assert redone.places == done.after.places
+    redone, _ = apply_plan(undone(done.new, plan, revision), back)
+    assert numbers(redone) == numbers(done.new)
+    assert redone.places == done.new.places
 
 
 def test_what_was_appended_since_follows_the_old_list() -> None:
@@ -62,7 +62,7 @@ def test_what_was_appended_since_follows_the_old_list() -> None:
     done = compact(context.snapshot(), PRESETS["nanohermes"], force=True)
     revision = context.apply(done.plan)
     late = context.append(answer("since"))
-    before = done.before
+    before = done.old
     places = dict(zip(numbers(before), before.places, strict=True))
     ended = [(one, places[one.number]) for one in before.messages if one.number in revision.ended]
     context.apply(undo_plan(context.snapshot(), ended, frozenset({revision.begun[0][0].number})))
@@ -106,10 +106,8 @@ def test_results_that_no_reply_has_seen_cannot_be_excluded() -> None:
 
 def test_a_message_that_left_comes_back_at_its_old_place_after_the_summary() -> None:
     done = compact(exchange(40, 500), PRESETS["nanohermes"], force=True)
-    first = done.before.messages[2:4]
-    back, _ = apply_plan(
-        restore_plan(done.after, [(one, one.number * 4) for one in first]), done.after
-    )
+    first = done.old.messages[2:4]
+    back, _ = apply_plan(restore_plan(done.new, [(one, one.number * 4) for one in first]), done.new)
     assert numbers(back)[:5] == [1, 83, 2, 3, 4]
     assert legal(back.messages) == [] and list(back.places) == sorted(back.places)
 
@@ -117,19 +115,19 @@ def test_a_message_that_left_comes_back_at_its_old_place_after_the_summary() -> 
 def test_a_restored_result_takes_the_place_of_its_placeholder() -> None:
     profile = PRESETS["balanced"].replace(budget=20_000, unit="bytes")
     done = compact(exchange(40, 500), profile)
-    placeholder = next(one for one in done.after.messages if one.replaces)
-    original = done.before.messages[placeholder.replaces - 1]  # type: ignore[operator]
-    plan = restore_plan(done.after, [(original, original.number * 4)])
-    back, revision = apply_plan(plan, done.after)
+    placeholder = next(one for one in done.new.messages if one.replaces)
+    original = done.old.messages[placeholder.replaces - 1]  # type: ignore[operator]
+    plan = restore_plan(done.new, [(original, original.number * 4)])
+    back, revision = apply_plan(plan, done.new)
     assert revision.ended == (placeholder.number,)
     assert original.number in numbers(back) and legal(back.messages) == []
 
 
 def test_half_a_group_is_not_restored() -> None:
     done = compact(exchange(40, 500), PRESETS["nanohermes"], force=True)
-    result = done.before.messages[3]
+    result = done.old.messages[3]
     with pytest.raises(PlanError, match="illegal"):
-        restore_plan(done.after, [(result, result.number * 4)])
+        restore_plan(done.new, [(result, result.number * 4)])
 
 
 def test_a_new_topic_leaves_system_pins_and_one_note() -> None:

@@ -25,7 +25,7 @@ def to_target(budget: int) -> Profile:
 
 
 def numbers(result: CompactionResult) -> list[int]:
-    return [message.number for message in result.after.messages]
+    return [message.number for message in result.new.messages]
 
 
 LONG = "x" * 400
@@ -51,7 +51,7 @@ def test_cut_never_falls_inside_a_tool_group(
     done = compact([system(), *values], keeping(keep), force=True)
     note = len(values) + 2
     assert numbers(done) == [1, note, *kept]
-    assert done.after.messages[1].text.startswith("[Messages omitted; reference only]\n")
+    assert done.new.messages[1].text.startswith("[Messages omitted; reference only]\n")
 
 
 def test_nothing_is_done_at_the_budget_and_below() -> None:
@@ -71,16 +71,16 @@ def test_nothing_is_done_with_few_messages_however_large() -> None:
 
 def test_the_question_of_the_moment_stays_however_old() -> None:
     done = compact(exchange(100), keeping(10), force=True)
-    assert done.after.messages[2].text == "fix the parser"
-    assert len(done.after.messages) == 13
+    assert done.new.messages[2].text == "fix the parser"
+    assert len(done.new.messages) == 13
 
 
 def test_pinned_message_keeps_its_bytes_its_order_and_its_group() -> None:
     values = [system(), user("old"), *group(1, [LONG, LONG]), answer(), *exchange(20)[1:]]
     done = compact(values, keeping(10), frozenset({3}), force=True)
-    assert [message.number for message in done.after.messages[2:6]] == [3, 4, 5, 7]
-    assert [message.wire for message in done.after.messages[2:5]] == [
-        message.wire for message in done.before.messages[2:5]
+    assert [message.number for message in done.new.messages[2:6]] == [3, 4, 5, 7]
+    assert [message.wire for message in done.new.messages[2:5]] == [
+        message.wire for message in done.old.messages[2:5]
     ]
 
 
@@ -94,7 +94,7 @@ def test_an_old_summary_goes_into_the_next_one() -> None:
         return "TWO"
 
     second = compact(again, keeping(10), force=True, summarize=summarize)
-    notes = [message.text for message in second.after.messages if message.is_summary]
+    notes = [message.text for message in second.new.messages if message.is_summary]
     assert notes == ["[Earlier summary; reference only]\nTWO"]
     assert "earlier summary: ONE" in sources[0]
     assert "reference only" not in sources[0]
@@ -115,8 +115,8 @@ def test_a_note_larger_than_what_it_stands_for_is_refused() -> None:
 def test_to_target_it_goes_on_into_the_tail_until_its_target() -> None:
     profile = to_target(60_000)
     done = compact(exchange(20, 9_000), profile)
-    assert done.after.sizes.bytes <= 36_000
-    assert done.after.messages[-1].wire == done.before.messages[-1].wire
+    assert done.new.sizes.bytes <= 36_000
+    assert done.new.messages[-1].wire == done.old.messages[-1].wire
 
 
 def test_to_target_it_keeps_the_newest_group_whatever_its_size() -> None:
@@ -149,7 +149,7 @@ def test_the_ledger_of_twelve_turns_has_one_compaction() -> None:
         done = compact(values, NANO, summarize=lambda text, max_words: "s" * 2_000)
         if done.changed:
             compactions += 1
-            values, after = done.messages, done.after.sizes.bytes
+            values, after = done.messages, done.new.sizes.bytes
             rows[-1] = (*rows[-1][:2], after)
         values += turn_of(turn, count, target * 1_000 - size_of(values))
         born += count
@@ -192,7 +192,7 @@ def test_the_seeds_own_numbers_thrash(results: int, over: bool) -> None:
         if done.changed:
             compacted.append(turn)
             values = done.messages
-            assert (done.after.sizes.bytes > 120_000) == over
+            assert (done.new.sizes.bytes > 120_000) == over
         values += group(turn, ["x" * 19_900] * results)
     assert compacted[-6:] == [7, 8, 9, 10, 11, 12]
 
@@ -207,12 +207,12 @@ def test_every_rule_holds_on_any_legal_list(
     profile = to_target(500) if target else keeping(keep)
     summarize = data.draw(st.sampled_from([None, lambda text, max_words: "so far"]))
     done = compact(values, profile, pinned, force=True, summarize=summarize)
-    pins = frozenset(done.before.messages[index].number for index in pinned)
+    pins = frozenset(done.old.messages[index].number for index in pinned)
     assert done.undo() == values
     if done.changed:
-        assert check(done.plan, done.before, done.after, pins) == []
-        rows = frozenset(done.after.indexes_of(pins))
-        assert not compact(done.after, profile, rows, summarize=summarize).changed
-        assert not compact(done.after, profile, rows, force=True, summarize=summarize).changed
+        assert check(done.plan, done.old, done.new, pins) == []
+        rows = frozenset(done.new.indexes_of(pins))
+        assert not compact(done.new, profile, rows, summarize=summarize).changed
+        assert not compact(done.new, profile, rows, force=True, summarize=summarize).changed
     else:
         assert done.reason is not None

@@ -40,14 +40,14 @@ def compacted(planted: Planted, preset: str, as_dicts: bool) -> tuple[Message, .
     for at in range(1, COMPACTIONS + 1):
         result = compact(snapshot, chosen, force=True)
         assert result.changed, f"compaction {at}: {result.reason}"
-        kept = result.messages if as_dicts else list(result.after.messages)
+        kept = result.messages if as_dicts else list(result.new.messages)
         if at < COMPACTIONS:
             new = later(at, planted)
-            born = result.after.state.last_number
+            born = result.new.state.last_number
             numbered = [m.numbered(born + n) for n, m in enumerate(Snapshot.of(new).messages, 1)]
             kept = [*kept, *(new if as_dicts else numbered)]
             snapshot = Snapshot.of(kept, facts=True)
-    return result.after.messages
+    return result.new.messages
 
 
 @pytest.mark.parametrize("as_dicts", [False, True], ids=["messages", "dicts"])

@@ -49,9 +49,9 @@ def compacted(planted: Planted, profile: Profile) -> list[list[Message]]:
     for number in range(ROUNDS):
         done = compact(context.snapshot(), small)
         assert done.changed
-        assert check(done.plan, done.before, done.after, frozenset()) == []
+        assert check(done.plan, done.old, done.new, frozenset()) == []
         context.apply(done.plan)
-        lists.append(list(done.after.messages))
+        lists.append(list(done.new.messages))
         for value in part(number + 2):
             context.append(value)
     return lists

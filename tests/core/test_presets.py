@@ -34,11 +34,11 @@ def profiles(draw: st.DrawFn) -> Profile:
 
 def must_hold(done: CompactionResult, pins: frozenset[int]) -> None:
     if not done.changed:
-        assert done.reason is not None and done.after is done.before
+        assert done.reason is not None and done.new is done.old
         return
-    assert check(done.plan, done.before, done.after, pins) == []
-    again, revision = apply_plan(done.plan, done.before)
-    assert again == done.after and revision == done.revision
+    assert check(done.plan, done.old, done.new, pins) == []
+    again, revision = apply_plan(done.plan, done.old)
+    assert again == done.new and revision == done.revision
     assert done.checks[0].ok and len(done.checks) == 7 and done.survival is not None
     assert done.freed == sum(stage.freed for stage in done.stages) > 0
 
@@ -53,7 +53,7 @@ def test_no_rule_is_ever_broken(
         st.sampled_from([None, lambda text, max_words: "so far", lambda text, max_words: ""])
     )
     done = compact(values, profile, pinned, force=force, summarize=summarize)
-    must_hold(done, frozenset(done.before.messages[index].number for index in pinned))
+    must_hold(done, frozenset(done.old.messages[index].number for index in pinned))
     assert done.undo() == values
 
 
@@ -81,7 +81,7 @@ def test_a_second_run_at_once_changes_nothing(preset: str) -> None:
     first = compact(exchange(60, 900), profile, summarize=summarize)
     assert first.changed
     count = len(asked)
-    second = compact(first.after, profile, summarize=summarize)
+    second = compact(first.new, profile, summarize=summarize)
     assert (second.changed, len(asked)) == (False, count)
 
 

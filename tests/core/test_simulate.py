@@ -47,7 +47,7 @@ def seed_session() -> list[Value]:
     values: list[Value] = [system("s" * 2_000)]
     for turn, (count, thousands) in enumerate(SEED_LEDGER[:10], 1):
         values += turn_of(turn, count, thousands * 1_000 - size_of(values))
-    after = compact(values, NANO, summarize=summary).after.sizes.bytes
+    after = compact(values, NANO, summarize=summary).new.sizes.bytes
     values += turn_of(11, 6, 46_000 - after)
     return values + turn_of(12, 6, 14_000)
 
@@ -158,7 +158,7 @@ def test_every_recording_runs_under_every_preset(
 
 def must_hold(done: Simulation) -> None:
     for result in done.results:
-        assert check(result.plan, result.before, result.after, frozenset()) == []
+        assert check(result.plan, result.old, result.new, frozenset()) == []
     assert done.cached_input <= done.cumulative_input
     assert done.peak == max((point.bytes for point in done.series), default=0)
 

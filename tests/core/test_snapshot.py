@@ -26,9 +26,9 @@ def test_dicts_are_numbered_from_1_in_their_order() -> None:
 
 def test_a_dict_behind_numbered_messages_gets_a_number_of_its_own() -> None:
     done = compact(exchange(40, 500), PRESETS["nanohermes"], force=True)
-    goes_on = Snapshot.of([*done.after.messages, answer(), user("next")])
-    assert numbers(goes_on) == [*numbers(done.after), 84, 85]
-    assert goes_on.places[2:] == (*done.after.places[2:], 84 * 4, 85 * 4)
+    goes_on = Snapshot.of([*done.new.messages, answer(), user("next")])
+    assert numbers(goes_on) == [*numbers(done.new), 84, 85]
+    assert goes_on.places[2:] == (*done.new.places[2:], 84 * 4, 85 * 4)
     assert ordered(goes_on)
 
 

@@ -39,7 +39,7 @@ def run(
 
 
 def texts(done: CompactionResult) -> list[str]:
-    return [message.text for message in done.after.messages]
+    return [message.text for message in done.new.messages]
 
 
 def known(values: list[Value], **facts: dict[int, Any]) -> list[Message]:
@@ -58,7 +58,7 @@ NEWEST = group(90, [LONG, LONG])
 def test_snip_keeps_the_newest_five_results_and_every_pairing() -> None:
     values = exchange(9, 600)
     done = run(values, only("snip", keep=5))
-    results = [message for message in done.after.messages if message.role == "tool"]
+    results = [message for message in done.new.messages if message.role == "tool"]
     assert [message.text for message in results[:4]] == ["[Tool result snipped - read_file]"] * 4
     assert all(message.text == LONG for message in results[4:])
     assert [message.tool_call_id for message in results] == [
@@ -91,14 +91,14 @@ def test_snip_takes_stale_results_of_a_group_first() -> None:
 def test_snip_stops_at_the_target() -> None:
     values = exchange(40, 600)
     done = run(values, sized("snip", Snapshot.of(values).sizes.bytes, keep=5))
-    assert 0.57 <= done.after.sizes.bytes / done.before.sizes.bytes <= 0.6
+    assert 0.57 <= done.new.sizes.bytes / done.old.sizes.bytes <= 0.6
 
 
 def test_micro_tells_tool_status_and_original_size() -> None:
     values = [user(), *group(1, [LONG]), *group(2, [LONG]), *group(3, [LONG]), *NEWEST]
     messages = known(values, tool={2: "grep", 4: "run"}, status={2: OK, 4: FAILED})
     done = run(messages, only("micro", keep=0))
-    size = done.before.messages[2].sizes.bytes
+    size = done.old.messages[2].sizes.bytes
     assert [texts(done)[row] for row in (2, 4, 6)] == [
         f"[Result: grep - success - {size} bytes]",
         f"[Result: run - failure - {size} bytes]",
@@ -120,7 +120,7 @@ def test_micro_cuts_unsigned_thinking_and_drops_what_is_signed() -> None:
         *NEWEST,
     ]
     done = run(values, only("micro", keep=0))
-    first, second = (message.value() for message in done.after.messages[1:3])
+    first, second = (message.value() for message in done.new.messages[1:3])
     assert first["reasoning_content"] == "t" * 200 + "… (700 more chars of thinking cut)"
     assert [part["type"] for part in second["content"]] == ["thinking", "text"]
     assert second["content"][0]["thinking"].startswith("u" * 200 + "… (700")
@@ -137,8 +137,8 @@ def test_collapse_counts_calls_and_how_they_ended() -> None:
         "- I look",
         "- failed: boom",
     ]
-    assert done.after.messages[1].role == "system"
-    assert done.after.messages[1].stands_for == (range(2, 8),)
+    assert done.new.messages[1].role == "system"
+    assert done.new.messages[1].stands_for == (range(2, 8),)
     assert texts(done)[3:] == [LONG, LONG]
 
 
@@ -151,7 +151,7 @@ def test_collapse_of_all_successful_calls_says_so() -> None:
 def test_collapse_leaves_what_people_said_between_its_notes() -> None:
     values = [user(), *group(1, [LONG]), user("not so"), *group(2, [LONG]), *NEWEST]
     done = run(values, only("collapse", keep=0))
-    assert [message.is_summary for message in done.after.messages[:4]] == [
+    assert [message.is_summary for message in done.new.messages[:4]] == [
         False, True, False, True,
     ]  # fmt: skip
     assert texts(done)[2] == "not so"
@@ -166,7 +166,7 @@ def test_auto_summarizes_all_but_the_last_three_widened_to_groups() -> None:
         return "\n".join(f"{heading}: -" for heading in HEADINGS)
 
     done = compact(values, only("auto", keep=3), summarize=summarize)
-    assert [message.number for message in done.after.messages] == [1, 9, 4, 5, 6, 7, 8]
+    assert [message.number for message in done.new.messages] == [1, 9, 4, 5, 6, 7, 8]
     assert len(asked) == 1
 
 
@@ -180,9 +180,9 @@ def test_partial_needs_no_model_and_keeps_the_last_five() -> None:
     values = [system(), user("Keep port 8080. " + LONG), answer(LONG), *group(1, [LONG]), answer()]
     values += [user(f"step {n}") for n in range(5)]
     done = run(values, only("partial", keep=5))
-    summary = done.after.messages[1]
+    summary = done.new.messages[1]
     assert summary.text.startswith("[Earlier summary; reference only]\n")
-    assert [message.number for message in done.after.messages[2:]] == [7, 8, 9, 10, 11]
+    assert [message.number for message in done.new.messages[2:]] == [7, 8, 9, 10, 11]
 
 
 def test_partial_may_take_only_what_stands_before_the_last_checkpoint() -> None:
@@ -208,13 +208,13 @@ def test_partial_may_take_only_what_stands_before_the_last_checkpoint() -> None:
 def test_last_resort_leaves_system_pins_instruction_and_one_note() -> None:
     values = [system(), answer(LONG), answer("pinned"), *group(1, [LONG]), user("now"), *NEWEST]
     done = run([*values, answer(LONG)], only("last_resort", keep=0), 2)
-    assert [message.number for message in done.after.messages] == [1, 11, 3, 6]
+    assert [message.number for message in done.new.messages] == [1, 11, 3, 6]
     assert {cut.fate for cut in done.plan.removals} == {Fate.DROPPED}
 
 
 def test_last_resort_never_drops_results_that_no_reply_has_seen() -> None:
     done = run([system(), answer(LONG), user(), *NEWEST], only("last_resort", keep=0))
-    assert [message.number for message in done.after.messages][-3:] == [4, 5, 6]
+    assert [message.number for message in done.new.messages][-3:] == [4, 5, 6]
 
 
 def test_masking_leaves_reasoning_and_the_last_turns_untouched() -> None:
@@ -222,9 +222,9 @@ def test_masking_leaves_reasoning_and_the_last_turns_untouched() -> None:
     for turn in range(14):
         values += group(turn, [LONG], f"because {turn}")
     done = run(values, only("mask", keep=10))
-    results = [message for message in done.after.messages if message.role == "tool"]
+    results = [message for message in done.new.messages if message.role == "tool"]
     assert sum(message.text.startswith("[Result: ") for message in results) == 4
-    said = [message.text for message in done.after.messages if message.calls]
+    said = [message.text for message in done.new.messages if message.calls]
     assert said == [f"because {turn}" for turn in range(14)]
 
 
@@ -232,8 +232,8 @@ def test_newest_results_over_the_limit_are_cut_to_a_fair_share() -> None:
     values = [system(), user("read all"), *group(1, ["x" * 20_000] * 10, None)]
     profile = PRESETS["balanced"].replace(budget=120_000, unit="bytes")
     done = run(values, profile)
-    results = [message for message in done.after.messages if message.role == "tool"]
-    assert done.after.sizes.bytes < 120_000
+    results = [message for message in done.new.messages if message.role == "tool"]
+    assert done.new.sizes.bytes < 120_000
     assert len(results) == 10
     assert all("bytes omitted" in message.text for message in results)
     assert all(message.cut is not None for message in results)
@@ -253,7 +253,7 @@ def test_elastic_takes_most_from_what_is_most_elastic_and_nothing_from_the_instr
     values += group(1, ["r" * 4_000]) + group(2, ["r" * 4_000]) + [*NEWEST]
     size = Snapshot.of(values).sizes.bytes
     done = run(values, sized("elastic", size, keep=0))
-    assert done.after.sizes.bytes <= 0.62 * size
+    assert done.new.sizes.bytes <= 0.62 * size
     assert texts(done)[2] == "do this " + LONG
     assert "bytes omitted" in texts(done)[4]
     assert {cut.fate for cut in done.plan.removals} == {Fate.CUT}
@@ -266,7 +266,7 @@ def test_elastic_keeps_arguments_valid_json_and_takes_pictures_out() -> None:
     seen = {"role": "user", "content": [{"type": "text", "text": "see"}, picture]}
     values = [seen, answer(), call, result("a", "ok"), user("go"), *NEWEST]
     done = run(values, only("elastic", keep=0))
-    arguments = json.loads(done.after.messages[2].calls[0].arguments)
+    arguments = json.loads(done.new.messages[2].calls[0].arguments)
     assert arguments["path"] == "a" and len(arguments["text"]) < 400
     assert "a picture was here" in texts(done)[0]
 
@@ -275,7 +275,7 @@ def test_a_pin_is_spared_by_every_strategy() -> None:
     values = [system(), user(LONG), *group(1, [LONG, LONG]), answer(LONG), user("now"), *NEWEST]
     for strategy in ("snip", "micro", "collapse", "auto", "partial", "last_resort", "elastic"):
         done = run(values, only(strategy, keep=0), 3)
-        kept = {message.number: message.wire for message in done.after.messages}
+        kept = {message.number: message.wire for message in done.new.messages}
         assert kept[4] == as_message(values[3]).wire, strategy
 
 
@@ -286,7 +286,7 @@ def test_stages_run_in_order_and_only_where_they_are_due() -> None:
     assert [stage.stage for stage in done.stages] == ["snip"]
     done = run(values, PRESETS["balanced"].replace(budget=size // 6, unit="bytes"))
     assert [stage.stage for stage in done.stages][:3] == ["snip", "micro", "collapse"]
-    assert done.after.sizes.bytes <= size // 6
+    assert done.new.sizes.bytes <= size // 6
 
 
 def test_a_run_over_all_stages_is_one_plan_on_the_first_list() -> None:
@@ -295,7 +295,7 @@ def test_a_run_over_all_stages_is_one_plan_on_the_first_list() -> None:
     assert len(done.stages) >= 2
     gone = {number for cut in done.plan.removals for number in range(cut.start, cut.stop)}
     assert len(gone) == sum(cut.stop - cut.start for cut in done.plan.removals)
-    new = [message.number for message in done.after.messages if message.number > len(values)]
+    new = [message.number for message in done.new.messages if message.number > len(values)]
     assert new == list(range(len(values) + 1, len(values) + 1 + len(new)))
     assert done.undo() == values
 
@@ -305,7 +305,7 @@ def test_balanced_without_a_model_still_gets_under_its_limit(on_failure: Summary
     values = [system(), user("Goal: fix port 8080"), *exchange(80, 500)[2:]]
     options = SummaryOptions(on_failure=on_failure)
     profile = PRESETS["balanced"].replace(budget=8_000, unit="bytes", summary=options)
-    assert run(values, profile).after.sizes.bytes < 8_000
+    assert run(values, profile).new.sizes.bytes < 8_000
 
 
 def test_a_plain_list_knows_the_tools_of_its_results() -> None:
@@ -320,7 +320,7 @@ def test_elastic_takes_nothing_more_at_once() -> None:
     values = [user(), *(answer(LONG * 10) for _ in range(6)), *group(1, [LONG]), *NEWEST]
     profile = only("elastic")
     first = compact(values, profile)
-    assert first.changed and not compact(first.after, profile).changed
+    assert first.changed and not compact(first.new, profile).changed
 
 
 def test_micro_shortens_thinking_once() -> None:
@@ -328,18 +328,18 @@ def test_micro_shortens_thinking_once() -> None:
     values = [user(), thinking, *group(1, ["x"]), *NEWEST]
     profile = only("micro", keep=0).replace(min_gain=0.0)
     first = compact(values, profile)
-    assert first.changed and not compact(first.after, profile, force=True).changed
+    assert first.changed and not compact(first.new, profile, force=True).changed
 
 
 def test_a_new_note_stands_behind_a_pinned_one_in_the_list_and_by_place() -> None:
     first = run([system(), user(), answer(LONG), answer(LONG), user()], only("last_resort"))
-    context = Context(first.after)
+    context = Context(first.new)
     for value in (answer(LONG), answer(LONG), user()):
         context.append(value)
-    note = first.after.messages[1]
+    note = first.new.messages[1]
     done = run(context.snapshot(), only("last_resort"), 1)
-    assert [one.is_summary for one in done.after.messages[:3]] == [False, True, True]
-    assert done.after.messages[1] == note
-    after = done.after
+    assert [one.is_summary for one in done.new.messages[:3]] == [False, True, True]
+    assert done.new.messages[1] == note
+    after = done.new
     order = [(place, one.number) for place, one in zip(after.places, after.messages, strict=True)]
     assert order == sorted(order)

@@ -70,15 +70,15 @@ def test_a_strategy_of_an_installed_package_is_used_by_its_name(installed: Path)
     assert strategy_names() == [*STRATEGIES, "absent", "apart", "beyond", first_line.NAME]
     done = compact(values(), of(first_line.NAME))
     assert [stage.stage for stage in done.stages] == [first_line.NAME]
-    texts = [message.text for message in done.after.messages if message.role == "tool"]
+    texts = [message.text for message in done.new.messages if message.role == "tool"]
     assert texts == ["first\n[the rest left the context]"] * 3 + [LONG]
-    assert check(done.plan, done.before, done.after, frozenset()) == []
-    assert not compact(done.after, of(first_line.NAME)).changed
+    assert check(done.plan, done.old, done.new, frozenset()) == []
+    assert not compact(done.new, of(first_line.NAME)).changed
 
 
 def test_a_pin_is_spared_by_a_strategy_of_a_package(installed: Path) -> None:
     done = compact(values(), of(first_line.NAME), frozenset([3]))
-    assert done.after.messages[3] == done.before.messages[3]
+    assert done.new.messages[3] == done.old.messages[3]
 
 
 @pytest.mark.parametrize("name", ["apart", "beyond"])

@@ -110,5 +110,5 @@ def test_what_compact_returns_is_legal_and_keeps_its_tail(values: list[Value]) -
     result = compact(values, PRESETS["nanohermes"], force=True)
     if not result.changed:
         return
-    found = verify(result.before, result.after, result.plan, pressure(result.after))
+    found = verify(result.old, result.new, result.plan, pressure(result.new))
     assert not {Check.HISTORY_LEGAL, Check.CUT_LEGAL, Check.RECENT_INTACT} & set(failed(found))

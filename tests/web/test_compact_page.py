@@ -114,7 +114,7 @@ def test_applied_is_what_was_shown(
     assert response["Location"] == f"/sessions/{session.pk}/compactions/1/"
     async_to_sync(runner.run)(session.pk)
     now = [message.wire for message in lives.snapshot_of(session).messages]
-    assert now == [message.wire for message in plan.result.after.messages]
+    assert now == [message.wire for message in plan.result.new.messages]
 
 
 def test_a_stale_preview_is_told_and_made_anew_with_the_same_choices(

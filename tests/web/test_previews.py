@@ -108,7 +108,7 @@ def test_what_was_shown_is_what_is_done(
     assert wires(session) == before
     row = acts.apply_preview(ada, session, preview.pk)
     taken(session)
-    assert wires(session) == [message.wire for message in plan.result.after.messages]
+    assert wires(session) == [message.wire for message in plan.result.new.messages]
     row.refresh_from_db()
     assert (row.state, row.trigger, row.by) == ("applied", "manual", ada)
     assert row.before - row.after == plan.result.freed
@@ -121,7 +121,7 @@ def test_a_message_between_preview_and_apply_follows_unchanged(
     session = a_talk(ada, 24, text="x" * 2_000)
     preview, plan = acts.preview(ada, session, DEFAULT)
     appended(session, "and one more thing")
-    after = [message.wire for message in plan.result.after.messages]
+    after = [message.wire for message in plan.result.new.messages]
     last = wires(session)[-1]
     acts.apply_preview(ada, session, preview.pk)
     taken(session)
