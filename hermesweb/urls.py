@@ -15,6 +15,7 @@ from hermesweb.views import (
     lifetimes,
     memory,
     messages,
+    pins,
     rollup,
     session,
     sessions,
@@ -68,6 +69,8 @@ urlpatterns = [
     path("sessions/<str:id>/at/<str:state>/", travel.at, name="at"),
     path("sessions/<str:id>/diff/", travel.between, name="diff"),
     path("sessions/<str:id>/approvals/<str:what>", edits.approve, name="session_approve"),
+    path("sessions/<str:id>/pins/", pins.page, name="pins"),
+    path("sessions/<str:id>/pins/change", pins.change, name="pins_change"),
     path("sessions/<str:id>/forks", edits.fork, name="session_fork"),
     path("sessions/<str:id>/new_topic", edits.new_topic, name="session_new_topic"),
     path(

@@ -72,7 +72,7 @@ LAYERS = {
         {"models", "presets"},
         {
             *("access", "attempts", "audit", "bands", "batch", "bodies", "changes", "charts"),
-            *("approvals", "choices", "rebilling", "travel"),
+            *("approvals", "choices", "pinned", "rebilling", "travel"),
             *("copies", "proof"),
             *(
                 "content",
