@@ -88,8 +88,10 @@ def _told(gone: Sequence[Message]) -> str:
         tools += f", {len(counted) - TOOLS_NAMED} more tools"
     calls = f"{len(results)} tool call{'s' if len(results) != 1 else ''}"
     lines = [f"{COLLAPSED_HEADER} {calls} ({tools}) - {_ended(results)}]"]
-    said = [line for message in gone if message.calls and (line := _line(message, SAID_CHARS))]
-    lines += [f"- {line}" for line in said[-SAID_LINES:]]
+    # From the end, since few of many are shown.
+    told = (_line(message, SAID_CHARS) for message in reversed(gone) if message.calls)
+    said = list(islice(filter(None, told), SAID_LINES))
+    lines += [f"- {line}" for line in reversed(said)]
     failed = [message for message in results if message.status is ToolStatus.FAILED]
     for message in failed[-FAILURE_LINES:]:
         lines.append(f"- failed: {_line(message, FAILURE_CHARS)}")

@@ -147,6 +147,8 @@ def splice(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> list
 
 def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
     """Ascending runs of consecutive numbers, in the order given."""
+    if len(numbers) == 1:
+        return (range(numbers[0], numbers[0] + 1),)
     if numbers and list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):
         return (range(numbers[0], numbers[0] + len(numbers)),)
     steps = map(sub, numbers[1:], numbers)

@@ -9,8 +9,9 @@ from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Removal
 from agentcore.compaction.strategy import Situation
 from agentcore.messages import Message
 
-# What a placeholder takes at least: nothing shorter is worth replacing.
-PLACEHOLDER_BYTES = 80
+# What a placeholder takes at least: nothing shorter is worth replacing. What replaces another
+# message and is no longer than most placeholders is one.
+PLACEHOLDER_BYTES, MOST_PLACEHOLDERS = 80, 240
 
 
 class Replacements:
@@ -37,7 +38,7 @@ class Replacements:
     def offer(self, row: int, make: Callable[[Message], Message], fate: Fate | None = None) -> None:
         """Replace a row by what is made of it, where that is smaller."""
         message = self._snapshot.messages[row]
-        if message.number in self._pins or message.sizes.bytes <= PLACEHOLDER_BYTES:
+        if message.number in self._pins or _is_short(message):
             return
         made = make(message)
         gain = message.sizes.bytes - made.sizes.bytes
@@ -52,3 +53,8 @@ class Replacements:
             tuple(Removal(row, row + 1, self._births[row][1], self._stage) for row in rows),
             tuple(self._births[row][0] for row in rows),
         )
+
+
+def _is_short(message: Message) -> bool:
+    size = message.sizes.bytes
+    return size <= PLACEHOLDER_BYTES or (message.replaces is not None and size <= MOST_PLACEHOLDERS)
