@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from agentcore.breakdown import byte_length
 from agentcore.compaction.plan import CompactionPlan, Fate
@@ -109,16 +110,18 @@ def trace(plan: CompactionPlan) -> list[Violation]:
 
 
 def archive(plan: CompactionPlan, before: Snapshot, after: Snapshot) -> list[Violation]:
-    """I5: what is kept and what the plan names make up the list before."""
+    """I5: what is kept and what the plan names make up the list before, and places and numbers
+    keep the order of the list after, by which it is read back."""
     named = {
         before.messages[row].number for cut in plan.removals for row in range(cut.start, cut.stop)
     }
     kept = {message.number for message in after.messages}
-    return [
+    unnamed = [
         Violation(Rule.ARCHIVE, index, f"message {message.number} is neither kept nor named")
         for index, message in enumerate(before.messages)
         if (message.number in named) == (message.number in kept)
     ]
+    return unnamed + _misplaced(after)
 
 
 def sizes(after: Snapshot, before: Snapshot | None = None) -> list[Violation]:
@@ -156,6 +159,15 @@ def fresh(plan: CompactionPlan, before: Snapshot) -> list[Violation]:
 def prompt(before: Snapshot, after: Snapshot) -> list[Violation]:
     """I10: what the user said since the last final answer is alive."""
     return _missing(Rule.PROMPT, instruction_rows(before.messages), before, after)
+
+
+def _misplaced(after: Snapshot) -> list[Violation]:
+    order = [(place, one.number) for place, one in zip(after.places, after.messages, strict=True)]
+    return [
+        Violation(Rule.ARCHIVE, index, f"message {second[1]} would be read back before its row")
+        for index, (first, second) in enumerate(pairwise(order), 1)
+        if first >= second
+    ]
 
 
 def _unanswered(open_calls: Sequence[str], index: int) -> list[Violation]:

@@ -90,6 +90,15 @@ def test_sizes_and_archive_are_checked_against_the_messages() -> None:
     assert {Rule.SIZES, Rule.ARCHIVE, Rule.LEGAL} <= rules
 
 
+def test_places_must_keep_the_order_of_the_list() -> None:
+    before = Snapshot.of([system(), answer("x" * 300), answer("y"), user()])
+    removal = Removal(1, 2, Fate.SUMMARIZED, "t")
+    late = Birth(1, NOTE, Origin.NOTE, "t", (range(1, 2),), place=before.places[3])
+    plan = CompactionPlan(before.state, (removal,), (late,))
+    after, _ = apply_plan(plan, before)
+    assert {found.rule for found in check(plan, before, after, frozenset())} == {Rule.ARCHIVE}
+
+
 def test_illegal_lists_are_named_by_row() -> None:
     def rows(values: list[dict[str, Any]]) -> list[int | None]:
         return [found.index for found in legal(Snapshot.of(values).messages)]
