@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Show = Callable[..., Page]
+LIST = '<notice-list threshold="0.8"></notice-list>'
+
+
+def tell(page: Page, kind: str, **facts: Any) -> None:
+    page.evaluate(
+        """([kind, data]) => document.dispatchEvent(
+          new CustomEvent("session:" + kind, { detail: { seq: 1, kind, data } }))""",
+        [kind, facts],
+    )
+
+
+def notes(page: Page) -> list[str]:
+    return page.locator("notice-list p").all_text_contents()
+
+
+@pytest.mark.parametrize(
+    ("kind", "facts", "said"),
+    [
+        ("turn_ended", {"used": 75, "limit": 100}, "75% full: a compaction is near."),
+        (
+            "compaction_ended",
+            {"state": "applied", "before": 19_500, "after": 900},
+            "Compacted: 19.5 kB before, 900 B after.",
+        ),
+        (
+            "compaction_ended",
+            {"state": "noop", "thrash": True},
+            "Compacting no longer helps: automatic compaction has stopped.",
+        ),
+        (
+            "compaction_failed",
+            {"breaker": {"open": True}},
+            "Summaries failed too often: for a while none is asked for.",
+        ),
+        (
+            "blocked",
+            {},
+            "The next request does not fit the window: unpin something or choose a larger one.",
+        ),
+        ("run_ended", {"end": "answered"}, "The run ended with an answer."),
+    ],
+)
+def test_it_tells(show: Show, kind: str, facts: dict[str, Any], said: str) -> None:
+    page = show(LIST, "notice-list")
+    tell(page, kind, **facts)
+    assert notes(page) == [said]
+
+
+def test_near_is_told_once_until_it_was_far_again(show: Show) -> None:
+    page = show(LIST, "notice-list")
+    for used in (50, 75, 78, 40, 75):
+        tell(page, "turn_ended", used=used, limit=100)
+    assert len(notes(page)) == 2
+
+
+def test_what_is_grave_is_an_alert_and_stays_until_it_is_closed(show: Show) -> None:
+    page = show(LIST, "notice-list")
+    tell(page, "run_ended", end="failed")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The run failed.")
+    page.get_by_role("button", name="Close").click()
+    expect(alert).to_have_count(0)
+
+
+def test_what_changes_nothing_is_not_told(show: Show) -> None:
+    page = show(LIST, "notice-list")
+    tell(page, "compaction_ended", state="noop")
+    tell(page, "compaction_failed", failure="hook", detail="no")
+    tell(page, "turn_ended", used=10, limit=0)
+    assert notes(page) == []
