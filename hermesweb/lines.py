@@ -96,8 +96,10 @@ def _lives(
 ) -> dict[int, list[tuple[int, int | None, str]]]:
     found: dict[int, list[tuple[int, int | None, str]]] = defaultdict(list)
     lives = session.lives.filter(number__in=numbers).order_by("from_revision")
-    for number, *life in lives.values_list("number", "from_revision", "to_revision", "fate"):
-        found[number].append((life[0], life[1], life[2]))
+    for number, begun, ended, fate in lives.values_list(
+        "number", "from_revision", "to_revision", "fate"
+    ):
+        found[number].append((begun, ended, fate))
     return found
 
 

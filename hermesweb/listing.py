@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
@@ -153,7 +153,7 @@ class Page:
 def page(session: AgentSession, choice: Choice) -> Page:
     """Eight queries at most, whatever the length of the session."""
     found = source(session, choice)
-    rows, more_before, more_after = _window(found, _around(found, choice))
+    rows, more_before, more_after = _window(session, found, _around(found, choice))
     shown = _lines(session, rows, choice)
     return Page(
         choice=choice,
@@ -228,8 +228,16 @@ def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
     )
 
 
+def _placed(session: AgentSession, places: Mapping[int, int]) -> list[Any]:
+    """Rows by primary key, in that order, each with its `place`."""
+    rows: dict[int, Any] = _light(session.messages.all()).in_bulk(list(places))
+    for key, place in places.items():
+        rows[key].place = place
+    return [rows[key] for key in places]
+
+
 def _window(
-    rows: QuerySet[StoredMessage], choice: Choice
+    session: AgentSession, rows: QuerySet[Any], choice: Choice
 ) -> tuple[list[StoredMessage], bool, bool]:
     """The rows of the page in its order, and whether there are more on either side."""
     largest_first = choice.order is Order.LARGEST
@@ -242,8 +250,8 @@ def _window(
         rows = rows.filter(_beyond(field, key, "lt" if descending else "gt"))
     # First the keys alone: what is told beside them costs a look-up a row.
     ordered = rows.order_by(f"{sign}{field}", f"{sign}number")
-    keys = list(ordered.values_list("pk", flat=True)[: PAGE_ROWS + 1])
-    found = list(ordered.filter(pk__in=keys))
+    places = dict(ordered.values_list("pk", "place")[: PAGE_ROWS + 1])
+    found = _placed(session, places)
     more = len(found) > PAGE_ROWS
     found = found[:PAGE_ROWS] if forward else found[:PAGE_ROWS][::-1]
     if forward:
