@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import islice
 
 from agentcore.breakdown import COLLAPSED_HEADER
 from agentcore.compaction.notes import carried, note
