@@ -74,15 +74,15 @@ def next_move(seen: View, offered: Collection[str]) -> Move | None:
     say = phrases_for(seen.instruction)
     if seen.is_interrupted and seen.words and "grep" in offered:
         what = say.interrupted.format(words=named(seen.words, say))
-        return _stamped(seen, Move(what, _greps(seen.words)), say)
+        return stamped(seen, Move(what, _greps(seen.words)), say)
     if seen.step and seen.listing is None:
         # Once: a list that could not be read the first time cannot be read the second.
-        can_list = "glob" in offered and not seen.has_just_listed
-        return _stamped(seen, Move(say.lost, (_glob(),)), say) if can_list else None
+        can_list = "glob" in offered and "glob" not in seen.called
+        return stamped(seen, Move(say.lost, (_glob(),)), say) if can_list else None
     legs = _legs(seen, offered, say)
     if seen.step >= len(legs):
         return None
-    return _stamped(seen, legs[seen.step], say, legs=len(legs))
+    return stamped(seen, legs[seen.step], say, legs=len(legs))
 
 
 def in_order(paths: Iterable[str]) -> list[str]:
@@ -96,6 +96,19 @@ def in_order(paths: Iterable[str]) -> list[str]:
             ranked.append((_rank(path), places[path.parent], str(path)))
             places[path.parent] += 1
     return [path for _, _, path in sorted(ranked)]
+
+
+def stamped(seen: View, leg: Move, say: Phrases, *, legs: int = 0) -> Move:
+    """What is said tells where the tour stands, since nothing else remembers it. With `legs` the
+    next step of so many; without, something in between that is no step."""
+    number = seen.step + (1 if legs else 0)
+    stamp = (say.follow_up if seen.is_follow_up else say.step).format(n=number)
+    # How many there are is known once the workspace has been listed.
+    count = say.of.format(m=legs) if legs and seen.listing else ""
+    plan = "" if seen.step or seen.is_follow_up else say.plan
+    noticed = say.pause.join(filter(None, (_noticed(one, say) for one in seen.newest)))
+    lines = (plan, f"{stamp}{count}{say.colon}{leg.text}", noticed)
+    return Move("\n".join(filter(None, lines)), leg.calls)
 
 
 def named(names: Sequence[str], say: Phrases) -> str:
@@ -182,19 +195,6 @@ def _follow_up(seen: View, known: Listing, say: Phrases) -> list[Move]:
         Move(words, (_glob(), *_greps(seen.words[:2]))),
         Move(say.reading.format(paths=named(ranked[:3], say)), _reads(ranked[:3])),
     ]
-
-
-def _stamped(seen: View, leg: Move, say: Phrases, *, legs: int = 0) -> Move:
-    """What is said tells where the tour stands, since nothing else remembers it. With `legs` the
-    next step of so many; without, something in between that is no step."""
-    number = seen.step + (1 if legs else 0)
-    stamp = (say.follow_up if seen.is_follow_up else say.step).format(n=number)
-    # How many there are is known once the workspace has been listed.
-    count = say.of.format(m=legs) if legs and seen.listing else ""
-    plan = "" if seen.step or seen.is_follow_up else say.plan
-    noticed = say.pause.join(filter(None, (_noticed(one, say) for one in seen.newest)))
-    lines = (plan, f"{stamp}{count}{say.colon}{leg.text}", noticed)
-    return Move("\n".join(filter(None, lines)), leg.calls)
 
 
 def _noticed(one: Sighting, say: Phrases) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from agentcore.breakdown import byte_length
 from agentcore.errors import ModelError
 from agentcore.llm.base import OnText, Reply, ToolSchema
+from agentcore.llm.explorer.errands import is_on_errand, next_errand
 from agentcore.llm.explorer.itinerary import Call, next_move
 from agentcore.llm.explorer.report import report
 from agentcore.llm.explorer.view import view
@@ -64,7 +65,8 @@ def _answer(messages: Sequence[Message], offered: set[str]) -> dict[str, Any]:
     if not offered:
         raise ModelError("the explorer was offered no tools, and it can only look with tools")
     seen = view(messages)
-    move = next_move(seen, offered)
+    move = None if is_on_errand(seen) else next_move(seen, offered)
+    move = move or next_errand(seen, offered)
     if move is None:
         return {"role": "assistant", "content": report(seen)}
     number = messages[-1].number or len(messages)

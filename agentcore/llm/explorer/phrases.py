@@ -34,6 +34,10 @@ class Phrases:
     checkpoint: str
     note: str
     skill: str
+    address: str
+    web: str
+    writing: str
+    heading: str
     interrupted: str
     saw_files: str
     saw_lines: str
@@ -81,6 +85,10 @@ ENGLISH = Phrases(
     checkpoint="I set a checkpoint: the overview is done",
     note="Listed, read the guides, searched for definitions, tests and open work. Open: sources.",
     skill="I read the skill {name}, which the system message lists",
+    address="I read the address that the instruction names: {url}",
+    web="I search the web, as the instruction asks: {words}",
+    writing="I write what the results show to {path}",
+    heading="I make the first line of {path} its heading",
     interrupted="a new instruction came in; I search for its words: {words}",
     saw_files="{count} files listed",
     saw_lines="{path} has {count} lines",
@@ -128,6 +136,10 @@ CHINESE = Phrases(
     checkpoint="设置检查点：概览已完成",
     note="已列出文件，读过说明，搜索过定义、测试和未完成的工作。未完成：源码。",
     skill="阅读系统消息中列出的技能 {name}",
+    address="阅读指令中给出的网址：{url}",
+    web="按指令的要求搜索网络：{words}",
+    writing="把结果中看到的内容写入 {path}",
+    heading="把 {path} 的第一行改为标题",
     interrupted="收到新的指令，先搜索其中的词：{words}",
     saw_files="列出了 {count} 个文件",
     saw_lines="{path} 有 {count} 行",

@@ -36,8 +36,8 @@ _COMMON = frozenset(
 @dataclass(frozen=True, slots=True)
 class View:
     """`step` is the last one announced, 0 before the first. `newest` are the results of the last
-    calls; `has_just_listed` tells those calls, whatever came of them. `is_interrupted`: an
-    instruction came in after work on an earlier one had begun."""
+    calls, `called` the tools of those, whatever came of them. `is_interrupted`: an instruction
+    came in after work on an earlier one had begun."""
 
     instruction: str
     step: int
@@ -45,7 +45,7 @@ class View:
     is_interrupted: bool
     seen: tuple[Sighting, ...]
     newest: tuple[Sighting, ...]
-    has_just_listed: bool
+    called: tuple[str, ...]
     listing: Listing | None
     skills: tuple[str, ...] = ()
 
@@ -72,7 +72,7 @@ def view(messages: Sequence[Message]) -> View:
         is_interrupted=step > 0 and messages[-1].is_instruction,
         seen=seen,
         newest=sightings(messages[said[-1] :]) if said else (),
-        has_just_listed=any(call.name == "glob" for call in last_calls),
+        called=tuple(call.name for call in last_calls),
         listing=listing(seen),
         skills=_skills(messages),
     )

@@ -13,8 +13,16 @@ from hermesweb.endpoints import EXPLORER
 TITLE = "Demo: the explorer reads Hermesweb"
 INSTRUCTION = (
     "Find out how this project bounds, measures and compacts what an agent sends, "
-    "and name the files that matter most."
+    "and name the files that matter most. Write what you saw to notes.md."
 )
+# What a workspace says of itself, so that each has its place in the system message.
+SAID = {
+    "AGENTS.md": "- Read before you judge.\n- Name files by their path.\n",
+    ".hermes/skills/reading/SKILL.md": (
+        "---\nname: reading\ndescription: How to read an unknown project\n---\n"
+        "Begin with what describes it, then follow the names that it uses most.\n"
+    ),
+}
 
 
 class Command(BaseCommand):
@@ -29,6 +37,9 @@ class Command(BaseCommand):
         source = settings.BASE_DIR / "agentcore"
         left_out = shutil.ignore_patterns("__pycache__")
         shutil.copytree(source, folder / source.name, ignore=left_out, dirs_exist_ok=True)
+        for path, text in SAID.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
         session = acts.create(
             sign_in.local_owner(),
             workspace=str(folder),
