@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Protocol
 
 from agentcore.breakdown import NOTHING, Sizes
@@ -36,19 +37,20 @@ def compact(
     messages: Iterable[MessageLike] | Snapshot,
     profile: Profile,
     pinned: frozenset[int] = frozenset(),
-    *,
     force: bool = False,
     summarize: Summarize | None = None,
+    now: datetime | None = None,
 ) -> CompactionResult:
     """Repair the list where it is illegal, then compact it where it is due, or anyway with
-    `force`. `pinned` are indexes of `messages`. The input is never changed."""
+    `force`. `pinned` are indexes of `messages`; `now` is the time that placeholders tell, for there
+    is no clock in here. The input is never changed."""
     original = messages if isinstance(messages, Snapshot) else Snapshot.of(messages)
     pins = _numbers(original, pinned)
     plan, _ = repair(original)
     snapshot = original if plan.is_empty else apply_plan(plan, original)[0]
     trigger = Trigger.MANUAL if force else Trigger.THRESHOLD
     run = run_pipeline(
-        snapshot, profile, pressure_of=pressure_of(profile), trigger=trigger, pins=pins
+        snapshot, profile, pressure_of=pressure_of(profile), trigger=trigger, pins=pins, now=now
     )
     return replace(drive(run, summarize), original=original)
 

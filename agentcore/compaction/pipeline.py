@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import TypeAlias
 
 from agentcore.compaction.draft import Draft
@@ -46,11 +47,13 @@ def run_pipeline(
     pins: frozenset[int] = frozenset(),
     checkpoints: frozenset[int] = frozenset(),
     originals: Mapping[int, Message] | None = None,
+    now: datetime | None = None,
 ) -> Pipeline:
     """Stages in order, pressure measured anew before each. A run by hand, or at the end of a run,
     goes on until its target, one for the window until the request fits, whatever the thresholds;
     the others start a stage only where it is due. A stage that breaks a rule is rolled back.
-    `originals`: messages by number that standing summaries stand for, for source `archive`."""
+    `originals`: messages by number that standing summaries stand for, for source `archive`; `now`:
+    the time that placeholders tell."""
     run = _Run(
         snapshot,
         profile,
@@ -59,6 +62,7 @@ def run_pipeline(
         pins=pins,
         checkpoints=checkpoints,
         originals=originals,
+        now=now,
     )
     for stage in profile.stages:
         if run.is_done():
@@ -84,6 +88,7 @@ class _Run:
         pins: frozenset[int],
         checkpoints: frozenset[int],
         originals: Mapping[int, Message] | None,
+        now: datetime | None,
     ) -> None:
         self._before = snapshot
         self._profile = profile
@@ -92,6 +97,7 @@ class _Run:
         self._pins = pins | _pinned_by_rule(snapshot, profile)
         self._checkpoints = checkpoints
         self._originals = originals
+        self._now = now
         self._draft = Draft(snapshot)
         self.pressure = pressure_of(snapshot)
         self._target = profile.target * self.pressure.limit
@@ -120,6 +126,7 @@ class _Run:
             pins=self._pins,
             checkpoints=self._checkpoints,
             forced=self._is_forced,
+            now=self._now,
         )
         strategy = strategy_of(stage)
         if not self._is_forced and not strategy.should_trigger(situation):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import lru_cache
 
 from agentcore.breakdown import Sizes, byte_length, measure_message
@@ -18,9 +19,11 @@ STATUS = {
 }
 
 
-def snipped(message: Message) -> Message:
-    """A result of which only tool and turn are told; an unknown turn is left out."""
+def snipped(message: Message, now: datetime | None = None) -> Message:
+    """A result of which only tool and time are told: `now`, else its turn where that is known."""
     when = f" at turn {message.turn}" if message.turn else ""
+    if now is not None:
+        when = f" at {now.isoformat(timespec='seconds')}"
     return _result(message, f"{SNIPPED}{message.tool or 'tool'}{when}]")
 
 

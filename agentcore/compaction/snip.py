@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from agentcore.compaction.placeholders import snipped
 from agentcore.compaction.plan import CompactionPlan, Fate
@@ -28,7 +29,7 @@ class Snip:
         for row in _oldest_first(situation, found):
             if found.is_enough:
                 break
-            found.offer(row, snipped)
+            found.offer(row, partial(snipped, now=situation.now))
         return found.plan()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from agentcore.compaction.plan import CompactionPlan
@@ -17,7 +18,7 @@ from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
 class Situation:
     """`threshold`: the pressure at which the stage is due; `need`: bytes to free until the target
     is reached; `pins`, `checkpoints`: message numbers; `forced`: asked for by a person, or the
-    window would burst."""
+    window would burst; `now`: the time to tell, None where it is not known."""
 
     snapshot: Snapshot
     pressure: Pressure
@@ -27,6 +28,7 @@ class Situation:
     pins: frozenset[int] = frozenset()
     checkpoints: frozenset[int] = frozenset()
     forced: bool = False
+    now: datetime | None = None
 
 
 class CompactionStrategy(Protocol):

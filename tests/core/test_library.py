@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def test_the_door_shows_these_names_and_no_others() -> None:
 
 def test_compact_takes_what_it_promises() -> None:
     names = [*inspect.signature(compact).parameters]
-    assert names == ["messages", "profile", "pinned", "force", "summarize"]
+    assert names == ["messages", "profile", "pinned", "force", "summarize", "now"]
 
 
 def test_the_example_of_the_readme_runs(
@@ -63,6 +64,14 @@ def test_before_is_what_was_handed_in_where_the_list_was_repaired() -> None:
 def test_dicts_messages_and_snapshots_come_to_the_same(form: type[list[Message]]) -> None:
     values = exchange(30)
     assert compact(form(values), SMALL).messages == compact(values, SMALL).messages
+
+
+def test_placeholders_tell_the_time_that_is_handed_in() -> None:
+    now = datetime(2026, 11, 30, 9, 30, tzinfo=UTC)
+    done = compact(exchange(30), SMALL, now=now)
+    told = f"[Tool result snipped - read_file at {now.isoformat()}]"
+    assert told in [message.get("content") for message in done.messages]
+    assert not compact(done.new, SMALL, now=now).changed
 
 
 def test_the_input_is_not_changed() -> None:
