@@ -1,9 +1,10 @@
 """From the commit of an event to the changed page in a real browser.
 
-`python tests/bench/live.py [EVENTS]`: a real installation, one session page open in Chromium. A
-process of its own records `turn_ended` events, 5 a second, through the recorder and announces them
-as a worker does; it notes the time when the transaction is through. The page notes the time when
-the turn strip's readout names the turn. Both clocks are that of this machine.
+`python tests/bench/live.py [EVENTS]`: a real installation, one session page open in Chromium, and
+19 more sockets of that session that read all they are sent. A process of its own records
+`turn_ended` events, 5 a second, through the recorder and announces them as a worker does; it notes
+the time when the transaction is through. The page notes the time when the turn strip's readout
+names the turn. Both clocks are that of this machine.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from house import BASE_DIR, House, up  # noqa: E402
 
-EVENTS, A_SECOND = 100, 5
+EVENTS, A_SECOND, OTHERS = 100, 5, 19
 TARGET_MS = 150
 # Notes when each turn is first read in the strip, in ms of the machine's clock.
 NOTE = """() => {
@@ -84,10 +88,13 @@ def main() -> None:
         page.goto(f"{house.url}/sessions/{session}/")
         page.wait_for_selector("#connection[data-state=live]")
         page.evaluate(NOTE)
+        others = _others(house, session, page)
         committed = _written(house, session, events, page)
         page.wait_for_timeout(2_000)
         seen = page.evaluate("window.seen")
         browser.close()
+        for socket in others:
+            socket.close()
     _tell(committed, seen, events)
 
 
@@ -99,6 +106,25 @@ def _session(page: Page, house: House) -> str:
     )
     assert answer.ok, answer.text()
     return str(answer.json()["id"])
+
+
+def _others(house: House, session: str, page: Page) -> list[ClientConnection]:
+    """Each is read by a thread of its own, as browsers would."""
+    cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
+    address = f"ws://{house.url.partition('//')[2]}/ws/sessions/{session}/?after=0"
+    headers = {"Cookie": cookies}
+    sockets = [
+        connect(address, origin=Origin(house.url), additional_headers=headers)
+        for _ in range(OTHERS)
+    ]
+    for socket in sockets:
+        threading.Thread(target=_read, args=(socket,), daemon=True).start()
+    return sockets
+
+
+def _read(socket: ClientConnection) -> None:
+    for _ in socket:
+        pass
 
 
 def _written(house: House, session: str, events: int, page: Page) -> dict[str, float]:
