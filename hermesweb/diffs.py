@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db.models import Q
 
@@ -11,7 +12,7 @@ from agentcore import diff
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.events import EventKind
 from agentcore.snapshot import State
-from hermesweb.models import AgentSession, Compaction, Life, Revision
+from hermesweb.models import AgentSession, Compaction, Revision
 
 
 def rows_of(session: AgentSession, compaction: Compaction) -> list[diff.Row]:
@@ -26,13 +27,17 @@ def between(session: AgentSession, start: State, end: State) -> list[diff.Row]:
     """What the way from one state to a later one did to each row; over several revisions the last
     fate holds."""
     held = Q(to_revision=None) | Q(to_revision__gt=start.revision)
-    lives = session.lives.filter(held, from_revision__lte=end.revision).select_related("message")
+    lives = session.lives.filter(held, from_revision__lte=end.revision).order_by("from_revision")
     found: dict[int, diff.Entry] = {}
-    for life in lives.defer("message__wire", "message__facts").order_by("from_revision"):
-        before, after = _holds(life, start), _holds(life, end)
-        known = found.get(life.number)
+    for number, begun, ended, *told in lives.values_list(
+        "number", "from_revision", "to_revision", "place", "message__bytes", "message__pinned",
+        "message__replaces", "fate", "ended_stage", "origin", "begun_stage",
+    ):  # fmt: skip
+        before, after = (_holds(number, begun, ended, state) for state in (start, end))
+        known = found.get(number)
         if before or after or known:
-            found[life.number] = _over(known, life, before, after)
+            was_there = before or bool(known and known.before)
+            found[number] = _entry(number, told, before=was_there, after=after)
     return diff.rows(entry for entry in found.values() if entry.before or entry.after)
 
 
@@ -73,28 +78,29 @@ def _entries(session: AgentSession, change: Revision) -> list[diff.Entry]:
     ]  # fmt: skip
 
 
-def _holds(life: Life, state: State) -> bool:
+def _holds(number: int, begun: int, ended: int | None, state: State) -> bool:
     return (
-        life.from_revision <= state.revision
-        and life.number <= state.last_number
-        and (life.to_revision is None or life.to_revision > state.revision)
+        begun <= state.revision
+        and number <= state.last_number
+        and (ended is None or ended > state.revision)
     )
 
 
-def _over(known: diff.Entry | None, life: Life, before: bool, after: bool) -> diff.Entry:
-    """The entry of a message after one more of its lives."""
+def _entry(number: int, told: Sequence[Any], *, before: bool, after: bool) -> diff.Entry:
+    """Of the last life that was looked at."""
+    place, size, pinned, replaces, fate, ended_stage, origin, begun_stage = told
     return diff.Entry(
-        number=life.number,
-        place=life.place,
-        bytes=life.message.bytes,
-        pinned=life.message.pinned,
-        replaces=life.message.replaces,
-        before=before or bool(known and known.before),
+        number,
+        place,
+        size,
+        pinned,
+        replaces,
+        before=before,
         after=after,
-        fate=Fate(life.fate) if life.fate and not after else None,
-        ended_stage=life.ended_stage,
-        origin=Origin(life.origin) if life.origin else None,
-        begun_stage=life.begun_stage,
+        fate=Fate(fate) if fate and not after else None,
+        ended_stage=ended_stage,
+        origin=Origin(origin) if origin else None,
+        begun_stage=begun_stage,
     )
 
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from agentcore import diff
 from agentcore.compaction.result import CompactionState, Trigger
 from agentcore.events import CompactionEnded
+from agentcore.pressure import Unit
 from hermesweb import attempts, bands, diffs, planning
 from hermesweb.choices import DiffChoice
 from hermesweb.gauge import gauge
@@ -66,11 +67,13 @@ def _as_made(session: AgentSession, plan: Planned) -> Compaction:
 
 
 def _gauge(plan: Planned, *, after: bool) -> Any:
-    """As full as now, or as it would be; schemas take the share that they have of the request."""
+    """As full as now, or as it would be, by the parts of the list."""
     pressure = plan.after if after else plan.before
     snapshot = plan.result.new if after else plan.result.old
     breakdown = {str(name): size for name, size in snapshot.sizes.breakdown.items()}
-    return gauge(breakdown, pressure.used, limit=pressure.limit, unit=pressure.unit)
+    source = "estimate" if pressure.unit is Unit.TOKENS else "measured"
+    limit = pressure.limit
+    return gauge(breakdown, pressure.used, limit=limit, unit=pressure.unit, source=source)
 
 
 def _ratio(plan: Planned) -> float:
