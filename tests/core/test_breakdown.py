@@ -86,6 +86,7 @@ def test_a_system_message_with_our_header_is_a_summary(header: str) -> None:
 def test_marks_decide_what_the_wire_form_does_not_say() -> None:
     assert list(only(user("seen"), mark=Mark.OBSERVATION)) == ["tool_results"]
     assert list(only(user("so far"), mark=Mark.SUMMARY)) == ["summary"]
+    assert list(only({**system(), "role": "developer"})) == ["system_prompt"]
 
 
 def test_sections_of_a_system_message_are_charged_their_escaped_text() -> None:

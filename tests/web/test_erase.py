@@ -16,7 +16,9 @@ from agentcore.compaction.asked import CompactionOptions
 from agentcore.invariants import legal
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import born
-from hermesweb import acts, audit, lease, lives, runner
+from agentcore.snapshot import State
+from hermesweb import acts, audit, export, lease, lives, runner
+from hermesweb.imports import import_recording
 from hermesweb.models import AgentSession, AuditEntry, Body, Instruction, StoredMessage
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
@@ -179,3 +181,24 @@ def test_the_next_request_says_that_an_edit_broke_its_prefix(
     turn = session.stored_turns.order_by("-number")[0]
     assert (turn.break_reason, turn.break_number) == ("edit", 2)
     assert model.requests[-1].messages[1].text.startswith("[erased: ")
+
+
+def test_recordings_can_be_erased_and_export_what_is_left(client: Client, eve: User) -> None:
+    session = talk(eve)
+    AgentSession.objects.update(kind="imported")
+    for number in (2, 3, 4):
+        assert erase(client, session, number).status_code == 200
+    session.refresh_from_db()
+    data = "".join(export.lines(session, raw=True))
+    again = import_recording(eve, data.encode(), "x.jsonl")
+    assert SECRET not in data
+    wires = [message.wire for message in lives.snapshot_of(session).messages]
+    assert [message.wire for message in lives.snapshot_of(again).messages] == wires
+
+
+def test_a_fork_keeps_its_own_copy(client: Client, eve: User) -> None:
+    session = talk(eve)
+    fork = acts.fork(eve, session, State(0, 5), model="explorer")
+    assert erase(client, session, 4).status_code == 200
+    assert lives.snapshot_of(fork).messages[3].text == CAPTURED
+    assert Body.objects.get().references == 1
