@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import push_url, replace_url
 
+from agentcore.messages import Role
 from hermesweb import acts, pieces
 from hermesweb.access import session_or_404
 from hermesweb.choices import MessageChoice, problems
@@ -78,7 +79,7 @@ def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "session/_message.html", context)
-    context["escaped"] = escaping(found)
+    context |= {"escaped": escaping(found), **_instruction(session, found)}
     return render(request, "session/message.html", {**context, **_sections(session, found)})
 
 
@@ -138,6 +139,17 @@ def _sections(session: AgentSession, found: StoredMessage) -> dict[str, Any]:
         "changes": pieces.changes(earlier, found) if earlier else [],
         "later": messages.filter(replaces=found.number).first(),
     }
+
+
+def _instruction(session: AgentSession, found: StoredMessage) -> dict[str, Any]:
+    """Of what a person said: the state in which it was new, for a fork with other words."""
+    if found.role != Role.USER or found.mark:
+        return {}
+    born = session.lives.filter(number=found.number).order_by("from_revision").first()
+    said = content(found, Form.TEXT, 0)
+    # Half of a long text must not be taken for the whole of it.
+    text = "" if said.next_offset else said.text
+    return {"said": text, "said_at": f"{born.from_revision}.{found.number}"} if born else {}
 
 
 def _message(session: AgentSession, number: int) -> StoredMessage:
