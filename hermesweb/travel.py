@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from django.db.models import Count, QuerySet, Sum
 
 from agentcore.breakdown import NOTHING, Breakdown
-from agentcore.events import EventKind
 from agentcore.snapshot import State
 from hermesweb import lives
 from hermesweb.models import AgentSession, Life, StoredTurn
@@ -85,10 +84,6 @@ def moment(session: AgentSession, state: State, start: int = 0) -> Moment:
             ended_revision=state.revision, ended_number=state.last_number
         ).first(),
     )
-
-
-def is_compaction(stop: Stop) -> bool:
-    return stop.cause == EventKind.COMPACTION_ENDED
 
 
 def _light(held: QuerySet[Life]) -> QuerySet[Life]:
