@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -47,8 +48,8 @@ class CompactForm(forms.Form):
         help_text="Told to the model that writes it.",
     )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, auto_id="compact-%s", **options)
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data, auto_id="compact-%s")
 
     @property
     def options(self) -> CompactionOptions:

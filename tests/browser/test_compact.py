@@ -136,15 +136,41 @@ def test_a_recording_is_looked_at_and_never_changed(watched: Any, tmp_path: Path
     page.wait_for_url("**up_to=*")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_compact_page_is_sound_and_narrow_enough(
-    watched: Any, tmp_path: Path, theme: str
-) -> None:
+def test_its_pages_are_sound_in_both_themes_and_narrow_enough(watched: Any, tmp_path: Path) -> None:
     session = imported(watched, tmp_path)
     page = watched.page
-    page.goto(f"{watched.house.url}/sessions/{session}/compact/?stage=keep_recent")
-    watched.theme(theme)
-    assert watched.findings() == []
-    page.set_viewport_size({"width": 360, "height": 800})
-    page.reload()
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    findings: list[str] = []
+    for path in (
+        "compact/?stage=keep_recent",
+        "at/turn:5/",
+        "diff/?from=turn:2&to=turn:9",
+        "pins/",
+        "messages/2/",
+    ):
+        page.goto(f"{watched.house.url}/sessions/{session}/{path}")
+        for theme in ("light", "dark"):
+            watched.theme(theme)
+            findings += watched.findings()
+        page.set_viewport_size({"width": 360, "height": 800})
+        page.reload()
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+        page.set_viewport_size({"width": 1440, "height": 900})
+    assert findings == []
+
+
+def test_one_travels_by_keys_and_by_the_slider(watched: Any, tmp_path: Path) -> None:
+    session = imported(watched, tmp_path)
+    page = watched.page
+    page.goto(f"{watched.house.url}/sessions/{session}/at/turn:5/")
+    page.locator("body").press("ArrowRight")
+    expect(page.locator("#moment-title")).to_contain_text("turn 6", timeout=SLOW)
+    page.locator("body").press("Home")
+    page.wait_for_url("**/at/0.4/")
+    page.locator("#stop").focus()
+    page.keyboard.press("End")
+    expect(page.locator("#moment-title")).to_contain_text(f"turn {EXCHANGES}", timeout=SLOW)
+    page.wait_for_url("**/at/0.30/")
+    page.locator("#compare-to").fill("turn:3")
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url("**/diff/?from=0.30&to=turn*3")
+    expect(page.locator("#diff")).to_contain_text("appended 22")
