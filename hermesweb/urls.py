@@ -65,6 +65,7 @@ urlpatterns = [
     path("sessions/<str:id>/compactions/<int:number>/undo", edits.undo, name="compaction_undo"),
     path("sessions/<str:id>/messages/<int:number>/restore", edits.restore, name="message_restore"),
     path("sessions/<str:id>/messages/<int:number>/exclude", edits.exclude, name="message_exclude"),
+    path("sessions/<str:id>/messages/<int:number>/erase", edits.erase, name="message_erase"),
     path("sessions/<str:id>/at/", travel.at, name="at_stop"),
     path("sessions/<str:id>/at/<str:state>/", travel.at, name="at"),
     path("sessions/<str:id>/diff/", travel.between, name="diff"),
