@@ -31,24 +31,28 @@ STRIP = """async (rows) => {
     turn: rows.map((row) => row.turn), bytes: rows.map((row) => row.used),
     used: rows.map((row) => row.used), limit: rows.map(() => 200000),
     compacted_before: rows.map((row) => row.turn % 70 === 0),
-    breakdown: { system_prompt: rows.map(() => 9000), tool_results: rows.map((row) => row.used - 9000) },
+    breakdown: {
+      system_prompt: rows.map(() => 9000),
+      tool_results: rows.map((row) => row.used - 9000),
+    },
   }) };
-  const made = Array.from({ length: rows }, (_, place) => ({ turn: place + 1, used: 10000 + (place * 997) % 150000 }));
+  const made = Array.from({ length: rows }, (_, place) => (
+    { turn: place + 1, used: 10000 + (place * 997) % 150000 }));
   const data = document.createElement("script");
   data.type = "application/json";
   data.id = "bench-turns";
   data.textContent = JSON.stringify(packed(made));
   document.body.append(data);
   const strip = document.createElement("turn-strip");
-  for (const [name, value] of Object.entries({ data: data.id, unit: "bytes", threshold: "0.8", name: "snip" })) {
-    strip.setAttribute(name, value);
-  }
+  const facts = { data: data.id, unit: "bytes", threshold: "0.8", name: "snip" };
+  for (const [name, value] of Object.entries(facts)) strip.setAttribute(name, value);
   const place = document.querySelector("turn-strip").parentElement;
   let begun = performance.now();
   place.append(strip);
   const first = performance.now() - begun;
   const event = new CustomEvent("session:turn_ended", { detail: { data: {
-    turn: rows + 1, bytes: 90000, used: 90000, limit: 200000, breakdown: { tool_results: 90000 } } } });
+    turn: rows + 1, bytes: 90000, used: 90000, limit: 200000,
+    breakdown: { tool_results: 90000 } } } });
   document.querySelector("turn-strip").remove();
   begun = performance.now();
   document.dispatchEvent(event);
@@ -75,9 +79,11 @@ PLOT = """async () => {
   return [first, again];
 }"""
 CLICK = """(words) => new Promise((resolve) => {
-  const link = [...document.querySelectorAll("#messages a")].find((one) => one.textContent.trim() === words);
+  const links = [...document.querySelectorAll("#messages a")];
+  const link = links.find((one) => one.textContent.trim() === words);
   const begun = performance.now();
-  document.addEventListener("htmx:after:swap", () => resolve(performance.now() - begun), { once: true });
+  const done = () => resolve(performance.now() - begun);
+  document.addEventListener("htmx:after:swap", done, { once: true });
   link.click();
 })"""
 
