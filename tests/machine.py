@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 from agentcore import PRESETS, Profile, Snapshot
 from agentcore.breakdown import NOTHING
 from agentcore.compaction.compact import Summarize, drive, pressure_of
-from agentcore.compaction.edits import exclude_plan, new_topic_plan, undo_plan
+from agentcore.compaction.edits import exclude_plan, new_topic_plan, restore_plan, undo_plan
 from agentcore.compaction.pipeline import run_pipeline
 from agentcore.compaction.plan import CompactionPlan, Revision
 from agentcore.compaction.repair import repair
@@ -30,7 +30,7 @@ from agentcore.context import Context
 from agentcore.errors import ModelError, PlanError
 from agentcore.events import EventKind
 from agentcore.invariants import check, legal, sizes
-from agentcore.messages import Message, read
+from agentcore.messages import Message, Role, read
 from agentcore.options import Stage, SummaryFailure
 from agentcore.snapshot import PLACES_A_NUMBER, State
 
@@ -138,6 +138,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.groups = 0
         self.was: list[tuple[State, list[tuple[int, int, str]]]] = []
         self.last: tuple[Snapshot, Revision] | None = None
+        self.known: dict[int, tuple[Message, int]] = {}
 
     @initialize(texts=st.lists(WORDS, max_size=2), first=WORDS)
     def begin(self, texts: list[str], first: str) -> None:
@@ -221,6 +222,20 @@ class SessionMachine(RuleBasedStateMachine):
         pins = self.store.pins()
         self._edit(EventKind.EXCLUDED, lambda now: exclude_plan(now, [number], pins))
 
+    @precondition(lambda self: self.known.keys() > set(self._numbers()))
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        """What left comes back with its group; what stands in for it goes."""
+        number = data.draw(st.sampled_from(sorted(self.known.keys() - set(self._numbers()))))
+        group = self._group_of(number)
+        stand_ins = self._stand_ins(group)
+        if stand_ins & self.store.pins():
+            return  # a pinned placeholder stays until a person unpins it
+        back = [self.known[one] for one in group]
+        if self._edit(EventKind.RESTORED, lambda now: restore_plan(now, back, stand_ins)):
+            assert set(group) <= set(self._numbers())
+            assert stand_ins.isdisjoint(self._numbers())
+
     @rule()
     def new_topic(self) -> None:
         pins = self.store.pins()
@@ -250,10 +265,30 @@ class SessionMachine(RuleBasedStateMachine):
             assert rows_of(self.store.at(state)) == rows
 
     def _add(self, *values: Value) -> None:
-        self.store.added([self.context.append(value) for value in values])
+        added = [self.context.append(value) for value in values]
+        self.known |= {one.number: (one, one.number * PLACES_A_NUMBER) for one in added}
+        self.store.added(added)
 
     def _numbers(self) -> list[int]:
         return [message.number for message in self.context.messages]
+
+    def _group_of(self, number: int) -> list[int]:
+        """A call with its results, as they were born; else the message alone."""
+        born = {key: one for key, (one, _) in sorted(self.known.items()) if one.replaces is None}
+        first = number
+        while first in born and born[first].role is Role.TOOL:
+            first -= 1
+        if number not in born or first not in born or not born[first].calls:
+            return [number]
+        return [first, *range(first + 1, first + 1 + len(born[first].calls))]
+
+    def _stand_ins(self, numbers: Sequence[int]) -> frozenset[int]:
+        """What replaced them, through however many replacements."""
+        found, heirs = frozenset[int](), frozenset(numbers)
+        while heirs:
+            heirs = frozenset(key for key, (one, _) in self.known.items() if one.replaces in heirs)
+            found |= heirs
+        return found
 
     def _run(
         self,
@@ -283,6 +318,7 @@ class SessionMachine(RuleBasedStateMachine):
     def _change(self, before: Snapshot, revision: Revision) -> None:
         self.was.append((before.state, rows_of(before)))
         self.last = before, revision
+        self.known |= {message.number: (message, place) for message, place in revision.begun}
 
 
 def rows_of(snapshot: Snapshot) -> list[tuple[int, int, str]]:

@@ -19,7 +19,7 @@ from agentcore.compaction.plan import (
     runs_of,
 )
 from agentcore.errors import PlanError
-from agentcore.invariants import legal
+from agentcore.invariants import archive, legal
 from agentcore.messages import Message, Role
 from agentcore.snapshot import Snapshot, fresh_rows, group_at, instruction_rows
 
@@ -139,12 +139,12 @@ def _together(snapshot: Snapshot, placed: Sequence[Placed], leaving: Sequence[in
 def _checked(
     snapshot: Snapshot, rows: Sequence[int], births: Sequence[Birth], fate: Fate, stage: str
 ) -> CompactionPlan:
-    """The plan, if the list is legal after it."""
+    """The plan, if the list is legal after it, and will be read back as it is."""
     removals = tuple(Removal(run.start, run.stop, fate, stage) for run in runs_of(rows))
     plan = CompactionPlan(snapshot.state, removals, tuple(births))
     if plan.is_empty:
         raise PlanError(f"{stage}: there is nothing to change in the list")
     after, _ = apply_plan(plan, snapshot)
-    if broken := legal(after.messages):
+    if broken := legal(after.messages) or archive(plan, snapshot, after):
         raise PlanError(f"{stage} would leave an illegal list: {broken[0].detail}")
     return plan

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -107,7 +109,12 @@ def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revisi
     _check_rows(plan, before)
     born, last = _numbered(plan.births, before)
     leading = before.leading if born else 0
-    new_places = [_place(birth, before, leading) for birth in plan.births]
+    new_places = [
+        min(_place(birth, before, leading), _place_behind(birth, plan, before) - 1)
+        if birth.origin and birth.place is None
+        else _place(birth, before, leading)
+        for birth in plan.births
+    ]
     messages = splice(plan, before.messages, born)
     places = splice(plan, before.places, new_places)
     revision = before.state.revision + 1
@@ -212,6 +219,18 @@ def _place(birth: Birth, before: Snapshot, leading: int) -> int:
     if birth.at and birth.message.is_summary and before.messages[birth.at - 1].is_summary:
         return before.places[birth.at - 1]
     return before.places[birth.at - 1] + 1 if birth.at else 1
+
+
+def _place_behind(birth: Birth, plan: CompactionPlan, before: Snapshot) -> int:
+    """The place of the first row that stays behind a birth: of two at one place the higher number
+    would come second."""
+    row = birth.at
+    at = bisect_right(plan.removals, row, key=attrgetter("start")) - 1
+    for cut in plan.removals[max(at, 0) :]:
+        if not cut.start <= row < cut.stop:
+            break
+        row = cut.stop
+    return before.places[row] if row < len(before.places) else sys.maxsize
 
 
 def _sizes_after(before: Snapshot, plan: CompactionPlan, messages: Sequence[Message]) -> Sizes:

@@ -12,6 +12,7 @@ from stage import DONE, Stage
 
 from agentcore import PRESETS, Snapshot, compact
 from agentcore.compaction.edits import exclude_plan, new_topic_plan, restore_plan, undo_plan
+from agentcore.compaction.notes import omission_note
 from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
 from agentcore.context import Context
 from agentcore.directives import Instruction, InstructionKind
@@ -102,6 +103,17 @@ def test_what_is_protected_is_refused_by_number(
 def test_results_that_no_reply_has_seen_cannot_be_excluded() -> None:
     with pytest.raises(PlanError, match="not seen"):
         exclude_plan(Snapshot.of([user(), *group(1, ["a"])]), [2], NONE)
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_what_stands_for_one_of_two_notes_is_read_back_where_it_stands(number: int) -> None:
+    # A note that was brought back has the place of the one that was made since.
+    born = Snapshot.of([user("now"), *(omission_note([]), omission_note([]))])
+    now, first, second = born.messages
+    before = Snapshot((first, second, now), (1, 1, 4), born.sizes, born.state)
+    after, _ = apply_plan(exclude_plan(before, [number], NONE), before)
+    rows = list(zip(after.places, numbers(after), strict=True))
+    assert rows == sorted(rows) and len(rows) == 3
 
 
 def test_a_message_that_left_comes_back_at_its_old_place_after_the_summary() -> None:
