@@ -75,5 +75,5 @@ def test_pages_of_the_list_read_no_facts(client: Client) -> None:
     with CaptureQueriesContext(connection) as seen:
         for page in ("", "messages/"):
             assert client.get(f"/sessions/{session.pk}/{page}", headers=HTMX).status_code == 200
-    read = [query["sql"] for query in seen.captured_queries if "\"facts\"" in query["sql"]]
+    read = [query["sql"] for query in seen.captured_queries if '"facts"' in query["sql"]]
     assert read == []

@@ -52,9 +52,10 @@ def test_the_rows_are_those_that_carried_most_in_the_order_of_the_talk(ada: User
     numbers = [row.message.number for row in found.rows]
     assert len(numbers) == MOST_ROWS and numbers == sorted(numbers)
     everything = lifetimes(session, 1_000).rows
-    assert min(row.carried for row in found.rows) >= sorted(
-        (row.carried for row in everything), reverse=True
-    )[MOST_ROWS]
+    assert (
+        min(row.carried for row in found.rows)
+        >= sorted((row.carried for row in everything), reverse=True)[MOST_ROWS]
+    )
     assert sum(row.carried for row in everything) == found.carried
 
 
