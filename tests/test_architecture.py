@@ -125,7 +125,7 @@ STRATEGIES = {
     f"agentcore.compaction.{name}"
     for name in (
         *("keep_recent", "snip", "micro", "collapse", "auto", "partial", "last_resort", "mask"),
-        *("elastic", "recall"),
+        *("elastic", "share", "fair_share"),
     )
 }
 
