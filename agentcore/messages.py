@@ -53,9 +53,9 @@ class Message:
     """`number` is its place in the session's history, from 1, for ever; 0 before it has one.
 
     `turn` is the one that bore it, 0 outside one or where it is not known; `tool` and `status`
-    belong to results, `replaces` (a number) and `stands_for` (numbers) to
-    messages that a compaction bears. `facts` follow from the rest: None until they are looked
-    for. `value()` parses the wire text anew at each call.
+    belong to results, `replaces` (a number) and `stands_for` (numbers) to messages that a
+    compaction bears. `facts` follow from the rest: None until they are looked for. `value()`
+    parses the wire text anew at each call.
     """
 
     wire: str
