@@ -19,7 +19,7 @@ from hermesweb.acts.measuring import measure
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Profile
-from hermesweb.shown import shown
+from hermesweb.shown import shown, storable
 
 
 def create(
@@ -62,7 +62,7 @@ def allowed_folder(text: str) -> Path:
     """The folder as a resolved path, inside an allowed root. Raises Invalid."""
     if not text.strip() or "\0" in text:
         raise Invalid("name the folder that the agent works in", "workspace")
-    folder = Path(text).expanduser().resolve()
+    folder = _resolved(text)
     roots = [Path(root).resolve() for root in settings.ALLOWED_ROOTS]
     if not any(folder.is_relative_to(root) for root in roots):
         inside = ", ".join(str(root) for root in roots)
@@ -105,6 +105,18 @@ def session_facts(row: AgentSession) -> dict[str, object]:
         "limit": row.limit,
         "unit": row.unit,
     }
+
+
+def _resolved(text: str) -> Path:
+    """Raises Invalid where it is no path of this machine: too long, a loop, an unknown home."""
+    try:
+        folder = Path(text).expanduser().resolve()
+        folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise Invalid(
+            f"{storable(text)!r:.200} cannot be looked up: choose another folder", "workspace"
+        ) from error
+    return folder
 
 
 def _one_of(value: str, members: Iterable[str], field: str) -> str:

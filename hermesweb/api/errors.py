@@ -31,6 +31,7 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(PermissionDenied, _denied)
     api.add_exception_handler(RequestDataTooBig, _too_big)
     api.add_exception_handler(DataError, _unstorable)
+    api.add_exception_handler(UnicodeEncodeError, _unstorable)
 
 
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
@@ -72,5 +73,5 @@ def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _unstorable(request: HttpRequest, error: Any) -> HttpResponse:
-    """PostgreSQL holds no NUL in text, and looks for none."""
+    """PostgreSQL holds no NUL in text, and looks for none; half a surrogate pair has no bytes."""
     return failure(422, "A text holds a character that cannot be stored.", code="invalid")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from django.db.models import Prefetch, Q
 from django.http import Http404
@@ -23,6 +23,9 @@ from hermesweb.models import AgentSession, Life, StoredMessage
 router = Router(tags=["messages"])
 
 MOST_PINNED_AT_ONCE = 1_000
+MOST_NUMBER = 10**9
+
+Number: TypeAlias = Annotated[int, Field(ge=0, le=MOST_NUMBER)]
 
 
 class Wanted(Window):
@@ -38,11 +41,11 @@ class Pin(Body):
 
 
 class Pins(Pin):
-    numbers: list[int] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
+    numbers: list[Number] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
 
 
 class Numbers(Body):
-    numbers: list[int] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
+    numbers: list[Number] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
 
 
 @router.get("/sessions/{id}/messages")

@@ -228,5 +228,5 @@ def _key(cursor: str, is_time: bool) -> tuple[Any, str]:
         if is_time:
             return datetime.fromisoformat(value).astimezone(UTC), storable(str(pk))
         return storable(str(value)), storable(str(pk))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise acts.Invalid(f"{cursor!r:.60} is not a cursor given here", "cursor") from error

@@ -20,7 +20,10 @@ def state_of(session: AgentSession, text: str, field: str = "at") -> State:
     revision = int(found["revision"])
     if revision > session.revision:
         raise Invalid(f"there is no revision {revision}; the last is {session.revision}", field)
-    return State(revision, int(found["number"] or session.last_number))
+    number = int(found["number"] or session.last_number)
+    if number > session.last_number:
+        raise Invalid(f"there is no message {number}; the last is {session.last_number}", field)
+    return State(revision, number)
 
 
 def _end_of_turn(session: AgentSession, number: int, field: str) -> State:

@@ -277,6 +277,10 @@ def test_a_new_session_knows_its_limit_and_the_weight_of_its_tools(ada: User, ro
         ({"workspace": "{root}/none"}, "workspace", "there is no folder"),
         ({"workspace": "{root}/.."}, "workspace", "not inside an allowed folder"),
         ({"workspace": "{root}/link"}, "workspace", "not inside an allowed folder"),
+        ({"workspace": "{root}/loop/x"}, "workspace", "cannot be looked up"),
+        ({"workspace": "{root}/" + "x" * 256}, "workspace", "cannot be looked up"),
+        ({"workspace": "~no-such-user/x"}, "workspace", "cannot be looked up"),
+        ({"workspace": "{root}/\ud800"}, "workspace", "cannot be looked up"),
         ({"model": "gpt-99"}, "model", "there is no model 'gpt-99': use one of explorer"),
         ({"model": "keyless"}, "model", "set NO_SUCH_KEY"),
         ({"model": "replay"}, "model", "import one first"),
@@ -290,6 +294,7 @@ def test_a_session_that_cannot_be_is_refused_and_nothing_is_stored(
     ada: User, root: Path, changes: dict[str, str], field: str, complaint: str
 ) -> None:
     (root / "link").symlink_to("/")
+    (root / "loop").symlink_to("loop")
     ModelEndpoint.objects.create(name="keyless", model="m", key_variable="NO_SUCH_KEY")
     wanted = {"workspace": "{root}/project", "model": "explorer", "profile": "small", **changes}
     wanted["workspace"] = wanted["workspace"].format(root=root)

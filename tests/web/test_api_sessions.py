@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +285,24 @@ def test_a_nul_where_no_column_can_hold_it_is_no_fault_of_the_server(
 ) -> None:
     staff = Caller(a_user("eve", is_staff=True))
     assert staff.send(verb, path, body).status_code < 500
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model": "\ud800"}, {"profile": "\ud800"}, {"workspace": "\ud800"}]
+)
+def test_half_a_surrogate_pair_where_a_name_is_asked_for_is_told(
+    caller: Caller, root: Path, changes: dict[str, str]
+) -> None:
+    response = caller.post("sessions", wish(root, **changes))
+    assert problem(response)[:2] == (422, "invalid")
+
+
+@pytest.mark.parametrize(
+    "key", ['["0001-01-01T00:00:00+23:59", "a"]', '["9999-12-31T23:59:59-23:59", "a"]', "[" * 9_000]
+)
+def test_a_cursor_that_no_clock_or_depth_holds_is_refused(caller: Caller, key: str) -> None:
+    cursor = urlsafe_b64encode(key.encode()).decode()
+    assert problem(caller.get("sessions", cursor=cursor)) == (422, "invalid", "cursor")
 
 
 def test_an_unknown_path_is_told(caller: Caller) -> None:
