@@ -40,12 +40,15 @@ def chart_rows(session: AgentSession, most: int) -> list[dict[str, Any]]:
     turns = session.stored_turns.order_by("number")
     light = list(turns.values_list("number", "used"))
     applied = session.stored_compactions.filter(state=CompactionState.APPLIED)
-    peaks = _peaks(light, set(applied.values_list("turn", flat=True)), most)
+    peaks = dict(_peaks(light, set(applied.values_list("turn", flat=True)), most))
     turns = turns.only(*DRAWN)
     if len(peaks) < len(light):
-        turns = turns.filter(number__in=[number for number, _ in peaks])
+        turns = turns.filter(number__in=peaks)
+    # A turn that ended between the two queries is drawn when it is told of.
     return [
-        {**_row(turn), "compacted_before": cut} for turn, (_, cut) in zip(turns, peaks, strict=True)
+        {**_row(turn), "compacted_before": peaks[turn.number]}
+        for turn in turns
+        if turn.number in peaks
     ]
 
 

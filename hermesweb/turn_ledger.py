@@ -101,7 +101,8 @@ class TurnLedger:
 def turn_ledger(session: AgentSession, newest: int | None = None) -> TurnLedger:
     """All turns, or the `newest` ones; what is summed up is so over all of them."""
     sums = _Sums(session)
-    turns = session.stored_turns.order_by("number")
+    # Of what was summed up: a turn may have ended since.
+    turns = session.stored_turns.filter(number__lte=max(sums.numbers, default=0)).order_by("number")
     if newest is not None:
         turns = turns.filter(number__in=sums.numbers[-newest:])
     rows = list(turns)

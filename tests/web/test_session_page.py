@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from scenes import HTMX, a_talk, compacted, html_of, words_of
 
-from hermesweb import acts
+from hermesweb import acts, charts
 from hermesweb.charts import chart_rows
 from hermesweb.models import (
     AgentSession,
@@ -259,6 +259,22 @@ def test_a_compaction_is_marked_before_the_turn_that_follows_it(ada: User) -> No
         session=session, number=1, state="applied", trigger="threshold", turn=2
     )
     assert [row["compacted_before"] for row in chart_rows(session, 100)] == [False, False, True]
+
+
+def test_a_turn_that_ends_while_the_chart_is_read_waits_for_the_next(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = a_talk(ada, 8)
+    last = session.stored_turns.get(number=3)
+
+    def peaks(light: list[tuple[int, int]], *rest: Any) -> list[tuple[int, bool]]:
+        StoredTurn.objects.filter(pk=last.pk).update(number=4)
+        last.pk = None
+        last.save()
+        return [(number, False) for number, _ in light]
+
+    monkeypatch.setattr(charts, "_peaks", peaks)
+    assert [row["turn"] for row in chart_rows(session, 100)] == [1, 2, 3]
 
 
 def test_many_turns_are_binned_and_no_peak_or_cut_is_lost(ada: User) -> None:
