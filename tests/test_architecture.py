@@ -96,7 +96,7 @@ LAYERS = {
         {"acts", "border", "counts", "imports", "follow"},
         {
             *("compact_form", "consumers", "drafting", "forms", "opening", "reading", "runner"),
-            *("summaries", "wall"),
+            *("states", "summaries", "wall"),
         },
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},

@@ -7,9 +7,9 @@ from ninja import Router, Status
 from hermesweb import acts
 from hermesweb.access import session_or_404
 from hermesweb.api.sessions import shape
-from hermesweb.api.states import state_of
 from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
+from hermesweb.states import state_of
 
 router = Router(tags=["sessions"])
 

@@ -12,10 +12,10 @@ from hermesweb import diffs
 from hermesweb.access import session_or_404
 from hermesweb.acts import Invalid
 from hermesweb.api.paging import Window, by_number
-from hermesweb.api.states import state_of
 from hermesweb.charts import turn_facts
 from hermesweb.http import SignedIn
 from hermesweb.models import Revision, SessionEvent, StoredTurn
+from hermesweb.states import state_of
 from hermesweb.turn_ledger import turn_ledger
 
 router = Router(tags=["history"])

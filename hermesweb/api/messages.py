@@ -14,11 +14,11 @@ from hermesweb import acts
 from hermesweb.access import session_or_404
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window
-from hermesweb.api.states import state_of
 from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
 from hermesweb.lives import lives_at
 from hermesweb.models import AgentSession, Life, StoredMessage
+from hermesweb.states import state_of
 
 router = Router(tags=["messages"])
 

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_POST
 
 from hermesweb import acts
 from hermesweb.access import session_or_404
-from hermesweb.api.states import state_of
 from hermesweb.http import SignedIn
+from hermesweb.states import state_of
 from hermesweb.views.answers import answer
 
 

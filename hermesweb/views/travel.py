@@ -15,10 +15,10 @@ from agentcore import diff
 from agentcore.snapshot import State
 from hermesweb import acts, bands, diffs, travel
 from hermesweb.access import session_or_404
-from hermesweb.api.states import state_of
 from hermesweb.choices import DiffChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession
+from hermesweb.states import state_of
 
 
 @require_GET
