@@ -16,9 +16,10 @@ from hermesweb import endpoints
 from hermesweb.acts.errors import Invalid
 from hermesweb.acts.flags import TITLE_CHARS
 from hermesweb.acts.measuring import measure
+from hermesweb.acts.naming import profile_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
-from hermesweb.models import AgentSession, Profile
+from hermesweb.models import AgentSession
 from hermesweb.shown import shown, storable
 
 
@@ -74,14 +75,6 @@ def allowed_folder(text: str) -> Path:
     if not folder.is_dir():
         raise Invalid(f"there is no folder {folder}: make it, or choose another", "workspace")
     return folder
-
-
-def profile_named(name: str) -> Profile:
-    profile = Profile.objects.filter(name=name).first()
-    if profile is None:
-        names = ", ".join(Profile.objects.order_by("name").values_list("name", flat=True))
-        raise Invalid(f"there is no profile {name!r}: use one of {names}", "profile")
-    return profile
 
 
 def model_named(name: str, recording: AgentSession | None) -> str:

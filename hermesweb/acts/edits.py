@@ -14,6 +14,7 @@ from agentcore.errors import PlanError
 from agentcore.events import EventKind
 from hermesweb import lease, pins, wishes
 from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.naming import known
 from hermesweb.acts.queue import enqueue, take_work
 from hermesweb.acts.telling import act
 from hermesweb.lives import snapshot_of
@@ -64,12 +65,6 @@ def new_topic(who: User | None, session: AgentSession) -> Instruction:
         _try(lambda: new_topic_plan(snapshot_of(row), pins.in_force(row)), row)
 
     return _wish(who, session, InstructionKind.NEW_TOPIC, check)
-
-
-def known(row: AgentSession, numbers: Collection[int]) -> None:
-    found = set(row.messages.filter(number__in=numbers).values_list("number", flat=True))
-    if not numbers or (missing := sorted(set(numbers) - found)):
-        raise Invalid(f"there are no messages {missing if numbers else 'chosen'}", "numbers")
 
 
 def _wish(

@@ -8,9 +8,9 @@ from django.core.exceptions import PermissionDenied
 
 from agentcore.events import EventKind
 from hermesweb import erasing, lease
-from hermesweb.acts.edits import known
 from hermesweb.acts.errors import Refused
 from hermesweb.acts.flags import pinned_bytes
+from hermesweb.acts.naming import known
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Status
 

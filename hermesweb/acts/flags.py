@@ -18,8 +18,9 @@ from agentcore.prompt import MODES
 from hermesweb import lease, memory, steering
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.measuring import measure
+from hermesweb.acts.naming import known, profile_named
 from hermesweb.acts.telling import act
-from hermesweb.models import AgentSession, Profile, SessionKind, Status, StoredMessage
+from hermesweb.models import AgentSession, SessionKind, Status, StoredMessage
 from hermesweb.shown import shown
 
 TITLE_CHARS = 200
@@ -109,10 +110,7 @@ def rename(who: User | None, session: AgentSession, title: str) -> None:
 
 def change_profile(who: User | None, session: AgentSession, name: str) -> None:
     """Follow another profile from the next border on."""
-    profile = Profile.objects.filter(name=name).first()
-    if profile is None:
-        names = ", ".join(Profile.objects.order_by("name").values_list("name", flat=True))
-        raise Invalid(f"there is no profile {name!r}: use one of {names}", "profile")
+    profile = profile_named(name)
     version = profile.current
 
     def change(row: AgentSession) -> Mapping[str, Any]:
@@ -173,11 +171,8 @@ def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
 def _chosen(row: AgentSession, numbers: Collection[int]) -> QuerySet[StoredMessage]:
     if row.kind != SessionKind.RUN:
         raise Refused(f"a session of kind {row.kind} can only be read", "read_only")
-    chosen = row.messages.filter(number__in=numbers)
-    known = set(chosen.values_list("number", flat=True))
-    if not numbers or (missing := sorted(set(numbers) - known)):
-        raise Invalid(f"there are no messages {missing if numbers else 'chosen'}", "numbers")
-    return chosen
+    known(row, numbers)
+    return row.messages.filter(number__in=numbers)
 
 
 def _measure_at_rest(row: AgentSession) -> None:

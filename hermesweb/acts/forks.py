@@ -9,10 +9,11 @@ from agentcore.events import EventKind, RunEnd
 from agentcore.messages import Role
 from agentcore.snapshot import State
 from hermesweb import audit, copies
-from hermesweb.acts.creation import allowed_folder, model_named, profile_named, session_facts
+from hermesweb.acts.creation import allowed_folder, model_named, session_facts
 from hermesweb.acts.errors import Invalid
 from hermesweb.acts.flags import TITLE_CHARS, pinned_bytes
 from hermesweb.acts.measuring import measure
+from hermesweb.acts.naming import profile_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.lives import lives_at
