@@ -67,10 +67,11 @@ def _as_made(session: AgentSession, plan: Planned) -> Compaction:
 
 
 def _gauge(plan: Planned, *, after: bool) -> Any:
-    """As full as now, or as it would be, by the parts of the list."""
+    """As full as now, or as it would be, by the parts of what is counted."""
     pressure = plan.after if after else plan.before
     snapshot = plan.result.new if after else plan.result.old
-    breakdown = {str(name): size for name, size in snapshot.sizes.breakdown.items()}
+    parts = (snapshot.sizes + plan.schemas).breakdown
+    breakdown = {str(name): size for name, size in parts.items()}
     source = "estimate" if pressure.unit is Unit.TOKENS else "measured"
     limit = pressure.limit
     return gauge(breakdown, pressure.used, limit=limit, unit=pressure.unit, source=source)

@@ -9,7 +9,7 @@ from functools import cached_property
 from django.utils import timezone
 
 from agentcore import diff
-from agentcore.breakdown import NOTHING
+from agentcore.breakdown import NOTHING, Sizes
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.notes import without_header
 from agentcore.compaction.pipeline import Answer, PressureOf, run_pipeline
@@ -28,12 +28,13 @@ from hermesweb.tools import toolbox_of
 @dataclass(frozen=True)
 class Planned:
     """`request` is what a model would be asked, None where no stage wants a summary; `pins` are
-    those in force."""
+    those in force; `schemas` are what counts beside the list, before and after."""
 
     result: CompactionResult
     request: SummaryRequest | None
     before: Pressure
     pins: frozenset[int]
+    schemas: Sizes
 
     @property
     def after(self) -> Pressure:
@@ -74,7 +75,8 @@ def planned(
     """`written`: what a model, or a person who went over it, made of the request. Raises
     ProfileError for the options, StalePlan where the boundary left the list."""
     snapshot, profile = lives.snapshot_of(session), in_force(session)
-    measure = _measure(session, profile)
+    schemas = _schemas(session, profile)
+    measure = _measure(session, profile, schemas)
     kept = pins.in_force(session)
     run = run_pipeline(
         snapshot,
@@ -92,7 +94,8 @@ def planned(
             run.send(answer)
     except StopIteration as stop:
         result: CompactionResult = stop.value
-    return Planned(result, request, measure(snapshot), kept)
+    counted = schemas if profile.counts_schemas else NOTHING
+    return Planned(result, request, measure(snapshot), kept, counted)
 
 
 def in_force(session: AgentSession) -> Profile:
@@ -139,10 +142,14 @@ def _answer(
     return answer
 
 
-def _measure(session: AgentSession, profile: Profile) -> PressureOf:
-    """As the session's own worker would; a recording has no tools of its own here."""
+def _schemas(session: AgentSession, profile: Profile) -> Sizes:
+    """A recording has no tools of its own here."""
     runs = session.kind == SessionKind.RUN
-    schemas = toolbox_of(session, profile).sizes if runs else NOTHING
+    return toolbox_of(session, profile).sizes if runs else NOTHING
+
+
+def _measure(session: AgentSession, profile: Profile, schemas: Sizes) -> PressureOf:
+    """As the session's own worker would."""
     window = endpoints.window_for(session, profile)
     counter = TokenCounter(session.ratio)
     return lambda snapshot: counter.pressure(
