@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from agentcore.compaction.asked import CompactionOptions, PreparedPlan
 from agentcore.compaction.result import WrittenSummary
 from agentcore.errors import ProfileError, StalePlan
 from agentcore.usage import Usage
-from hermesweb import prepared
+from hermesweb import audit, prepared
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.queue import compact_now
 from hermesweb.models import AgentSession, Compaction, Preview
@@ -84,13 +85,16 @@ def apply_preview(who: User | None, session: AgentSession, preview_id: str) -> C
     return compact_now(who, session, options_of(found), preview=found.pk)
 
 
-def ask_summary(session: AgentSession, preview_id: str) -> Preview:
+def ask_summary(who: User | None, session: AgentSession, preview_id: str) -> Preview:
     """Have a worker write the summary of a preview; it is kept as one of its own. Refused for a
-    preview that ended."""
+    preview that ended. The list stays as it is, but a model is paid: audited, not told."""
     found = found_preview(session, preview_id)
     asked = {**found.options["asked"], "summary": None}
     found.options = {"asked": asked, "written": None, "writing": "asked"}
-    found.save(update_fields=["options"])
+    with transaction.atomic():
+        AgentSession.objects.select_for_update().get(pk=session.pk)
+        found.save(update_fields=["options"])
+        audit.write(who, "summary_asked", chain=session.pk, new={"preview": found.pk})
     draft(found.pk)
     return found
 

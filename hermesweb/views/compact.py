@@ -87,7 +87,7 @@ def write(request: SignedIn, id: str) -> HttpResponse:
     """Ask the model for the summary; the page looks after it until it is there."""
     session = session_or_404(request.user, id)
     try:
-        found = acts.ask_summary(session, _wanted(request))
+        found = acts.ask_summary(request.user, session, _wanted(request))
     except acts.Refused as refusal:
         return _looked(request, session, None, CompactionOptions(), note=str(refusal), status=409)
     options = acts.options_of(found)
@@ -103,10 +103,10 @@ def apply(request: SignedIn, id: str) -> HttpResponse:
     try:
         made = acts.apply_preview(request.user, session, wanted)
     except acts.Refused as refusal:
-        if refusal.code != "stale":
+        if refusal.code == "stale":
+            messages.warning(request, MOVED)
+        else:
             messages.error(request, str(refusal))
-            return redirect(f"{_here(session)}?{_query(session, wanted)}")
-        messages.warning(request, MOVED)
         return redirect(f"{_here(session)}?{_query(session, wanted)}")
     return redirect("compaction", session.pk, made.number)
 

@@ -21,7 +21,7 @@ from agentcore.errors import ModelError
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.usage import Prices
 from hermesweb import acts, drafting, lives, runner, wake
-from hermesweb.models import AgentSession, ModelEndpoint, Preview
+from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, Preview
 from hermesweb.rebilling import rebilling
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
@@ -224,6 +224,12 @@ def test_the_model_writes_the_summary_once_and_the_page_finds_it(
     acts.apply_preview(None, served, following)
     async_to_sync(runner.run)(served.pk)
     assert "port 8080" in lives.snapshot_of(served).messages[1].text
+
+
+def test_who_has_a_summary_written_is_audited(client: Client, served: AgentSession) -> None:
+    wanted = asked_of(client, served)
+    entry = AuditEntry.objects.get(chain=served.pk, action="summary_asked")
+    assert (entry.who, entry.new) == ("ada", {"preview": wanted})
 
 
 def test_a_summary_that_was_not_written_says_why(
