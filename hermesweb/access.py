@@ -30,6 +30,14 @@ def session_or_404(user: Anyone, session_id: str) -> AgentSession:
     return session
 
 
+def session_with(user: Anyone, session_id: str, number: int) -> AgentSession:
+    """A session as above that has a message of this number."""
+    session = session_or_404(user, session_id)
+    if not session.messages.filter(number=number).exists():
+        raise Http404(f"there is no message {number}")
+    return session
+
+
 def may_read_raw(user: Anyone) -> bool:
     """Of the sessions that one may see: what is said with its secrets."""
     return isinstance(user, User) and user.has_perm("hermesweb.raw")

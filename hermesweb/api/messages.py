@@ -11,7 +11,7 @@ from pydantic import Field
 from agentcore.compaction.plan import Fate
 from agentcore.redact import mask
 from hermesweb import acts
-from hermesweb.access import session_or_404
+from hermesweb.access import session_or_404, session_with
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window
 from hermesweb.api.strict import Body
@@ -99,7 +99,7 @@ def unpin_many(request: SignedIn, id: str, body: Numbers) -> dict[str, Any]:
 @router.put("/sessions/{id}/messages/{int:number}/pin")
 def pin(request: SignedIn, id: str, number: int, body: Pin | None = None) -> dict[str, Any]:
     """Every compaction keeps it; refused, with the arithmetic, where nothing else would fit."""
-    session = _holding(request, id, number)
+    session = session_with(request.user, id, number)
     wish = body or Pin()
     acts.pin(request.user, session, [number], reason=wish.reason, until=wish.until)
     return _pinned(session, [number], pinned=True)
@@ -107,7 +107,7 @@ def pin(request: SignedIn, id: str, number: int, body: Pin | None = None) -> dic
 
 @router.delete("/sessions/{id}/messages/{int:number}/pin")
 def unpin(request: SignedIn, id: str, number: int) -> dict[str, Any]:
-    session = _holding(request, id, number)
+    session = session_with(request.user, id, number)
     acts.unpin(request.user, session, [number])
     return _pinned(session, [number], pinned=False)
 
@@ -121,14 +121,14 @@ def exclude_many(request: SignedIn, id: str, body: Numbers) -> Status[dict[str, 
 @router.put("/sessions/{id}/messages/{int:number}/excluded", response={202: Any})
 def exclude(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
     """Its group leaves at the next border; a one-line note stands in its place."""
-    session = _holding(request, id, number)
+    session = session_with(request.user, id, number)
     return Status(202, ticket(session, acts.exclude(request.user, session, [number])))
 
 
 @router.post("/sessions/{id}/messages/{int:number}/restore", response={202: Any})
 def restore(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
     """Brings it back with its group, at its old place."""
-    session = _holding(request, id, number)
+    session = session_with(request.user, id, number)
     return Status(202, ticket(session, acts.restore(request.user, session, [number])))
 
 
@@ -136,18 +136,18 @@ def restore(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
 def erase(request: SignedIn, id: str, number: int) -> dict[str, Any]:
     """For staff only, and for good: length and hash take the place of the text; 409 while a worker
     has the session."""
-    return acts.erase(request.user, _holding(request, id, number), number)
+    return acts.erase(request.user, session_with(request.user, id, number), number)
 
 
 @router.put("/sessions/{id}/messages/{int:number}/checkpoint")
 def set_checkpoint(request: SignedIn, id: str, number: int) -> dict[str, Any]:
-    acts.checkpoint(request.user, _holding(request, id, number), number)
+    acts.checkpoint(request.user, session_with(request.user, id, number), number)
     return {"number": number, "checkpoint": True}
 
 
 @router.delete("/sessions/{id}/messages/{int:number}/checkpoint")
 def clear_checkpoint(request: SignedIn, id: str, number: int) -> dict[str, Any]:
-    acts.checkpoint(request.user, _holding(request, id, number), number, on=False)
+    acts.checkpoint(request.user, session_with(request.user, id, number), number, on=False)
     return {"number": number, "checkpoint": False}
 
 
@@ -220,13 +220,6 @@ def _indexes(session: AgentSession) -> dict[int, int]:
     """By number, the place in the list now, from 0."""
     numbers = session.lives.filter(to_revision=None).order_by("place", "number")
     return {number: index for index, number in enumerate(numbers.values_list("number", flat=True))}
-
-
-def _holding(request: SignedIn, id: str, number: int) -> AgentSession:
-    session = session_or_404(request.user, id)
-    if not session.messages.filter(number=number).exists():
-        raise Http404(f"there is no message {number}")
-    return session
 
 
 def _pinned(session: AgentSession, numbers: Sequence[int], *, pinned: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from hermesweb import acts
-from hermesweb.access import session_or_404
+from hermesweb.access import session_or_404, session_with
 from hermesweb.http import SignedIn
 from hermesweb.states import state_of
 from hermesweb.views.answers import answer
@@ -30,9 +30,7 @@ def undo(request: SignedIn, id: str, number: int) -> HttpResponse:
 @require_POST
 @login_required
 def restore(request: SignedIn, id: str, number: int) -> HttpResponse:
-    session = session_or_404(request.user, id)
-    if not session.messages.filter(number=number).exists():
-        raise Http404(f"there is no message {number}")
+    session = session_with(request.user, id, number)
     return answer(
         request,
         session,
@@ -44,9 +42,7 @@ def restore(request: SignedIn, id: str, number: int) -> HttpResponse:
 @require_POST
 @login_required
 def exclude(request: SignedIn, id: str, number: int) -> HttpResponse:
-    session = session_or_404(request.user, id)
-    if not session.messages.filter(number=number).exists():
-        raise Http404(f"there is no message {number}")
+    session = session_with(request.user, id, number)
     return answer(
         request,
         session,
@@ -59,9 +55,7 @@ def exclude(request: SignedIn, id: str, number: int) -> HttpResponse:
 @login_required
 def erase(request: SignedIn, id: str, number: int) -> HttpResponse:
     """For staff only, and for good."""
-    session = session_or_404(request.user, id)
-    if not session.messages.filter(number=number).exists():
-        raise Http404(f"there is no message {number}")
+    session = session_with(request.user, id, number)
     return answer(
         request,
         session,

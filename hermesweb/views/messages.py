@@ -14,7 +14,7 @@ from django_htmx.http import push_url, replace_url
 
 from agentcore.messages import Role
 from hermesweb import acts, pieces
-from hermesweb.access import session_or_404
+from hermesweb.access import session_or_404, session_with
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.content import Form, content, escaping
 from hermesweb.http import SignedIn
@@ -86,13 +86,11 @@ def message(request: SignedIn, id: str, number: int) -> HttpResponse:
 @require_POST
 @login_required
 def pin(request: SignedIn, id: str, number: int) -> HttpResponse:
-    session = session_or_404(request.user, id)
+    session = session_with(request.user, id, number)
     return answer(
         request,
         session,
-        lambda: acts.pin(
-            request.user, _has(session, number), [number], reason=request.POST.get("reason", "")
-        ),
+        lambda: acts.pin(request.user, session, [number], reason=request.POST.get("reason", "")),
         said=f"Message {number} is pinned: every compaction keeps it.",
         parts=lambda: _pin(request, session, number),
     )
@@ -101,11 +99,11 @@ def pin(request: SignedIn, id: str, number: int) -> HttpResponse:
 @require_POST
 @login_required
 def unpin(request: SignedIn, id: str, number: int) -> HttpResponse:
-    session = session_or_404(request.user, id)
+    session = session_with(request.user, id, number)
     return answer(
         request,
         session,
-        lambda: acts.unpin(request.user, _has(session, number), [number]),
+        lambda: acts.unpin(request.user, session, [number]),
         said=f"Message {number} is no longer pinned.",
         parts=lambda: _pin(request, session, number),
     )
@@ -158,12 +156,6 @@ def _message(session: AgentSession, number: int) -> StoredMessage:
     if found is None:
         raise Http404(f"there is no message {number}")
     return found
-
-
-def _has(session: AgentSession, number: int) -> AgentSession:
-    if not session.messages.filter(number=number).exists():
-        raise Http404(f"there is no message {number}")
-    return session
 
 
 def _offset(request: SignedIn) -> int:
