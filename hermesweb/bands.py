@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from agentcore import diff
+from hermesweb import diffs
 from hermesweb.models import AgentSession, StoredMessage
 
 # Of a run of rows alike the first and the last are shown, the rest folded.
@@ -109,6 +110,28 @@ def shown(
     last = max((place for run in page for place, _ in (*run.rows, *run.added)), default=-1)
     following = (place for place, _ in placed if place > last)
     return Shown(_bands(session, page, unfolded, unborn), next(following, None))
+
+
+def context(
+    session: AgentSession,
+    rows: Sequence[diff.Row],
+    chosen: Mapping[str, Any],
+    unborn: Mapping[int, StoredMessage] = NONE,
+) -> dict[str, Any]:
+    """What the template of a diff takes besides its addresses; `chosen`: the checked values of a
+    DiffChoice, or none of them."""
+    fate, note, start = chosen.get("fate", ""), chosen.get("note"), chosen.get("start") or 0
+    unfolded = chosen.get("open", False)
+    return {
+        "fate": fate,
+        "note_number": note,
+        "start": start,
+        "totals": diff.totals(rows),
+        "counts": list(diffs.counts(rows).items()),
+        "shown": shown(
+            session, rows, fate=fate, note=note, start=start, unfolded=unfolded, unborn=unborn
+        ),
+    }
 
 
 def _heirs(

@@ -6,11 +6,10 @@ from typing import Any
 
 from django.urls import reverse
 
-from agentcore import diff
 from agentcore.compaction.result import CompactionState, Trigger
 from agentcore.events import CompactionEnded
 from agentcore.pressure import Unit
-from hermesweb import attempts, bands, diffs, planning
+from hermesweb import attempts, bands, planning
 from hermesweb.choices import DiffChoice
 from hermesweb.gauge import gauge
 from hermesweb.models import AgentSession, Compaction, Preview
@@ -40,20 +39,7 @@ def context(
         "text": shown(plan.summary),
         "by": plan.result.summaries[-1].model if plan.result.summaries else "",
         "here": f"{reverse('preview', args=[session.pk, found.pk])}?diff=1&",
-        "fate": chosen.get("fate", ""),
-        "note_number": chosen.get("note"),
-        "start": chosen.get("start") or 0,
-        "totals": diff.totals(rows),
-        "counts": list(diffs.counts(rows).items()),
-        "shown": bands.shown(
-            session,
-            rows,
-            fate=chosen.get("fate", ""),
-            note=chosen.get("note"),
-            start=chosen.get("start") or 0,
-            unfolded=chosen.get("open", False),
-            unborn=planning.unborn(session, plan),
-        ),
+        **bands.context(session, rows, chosen, planning.unborn(session, plan)),
     }
 
 

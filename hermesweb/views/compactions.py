@@ -34,27 +34,14 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
     form = DiffChoice(request.GET)
     if not form.is_valid():
         return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
-    chosen = form.cleaned_data
     rows = diffs.rows_of(session, compaction)
     context = {
         "section": "sessions",
         "session": session,
         "compaction": compaction,
-        "fate": chosen["fate"],
-        "note_number": chosen["note"],
         "here": f"{reverse('compaction', args=[session.pk, number])}?",
         "json_url": reverse("compaction_diff", args=[session.pk, number]),
-        "start": chosen["start"] or 0,
-        "totals": diff.totals(rows),
-        "counts": list(diffs.counts(rows).items()),
-        "shown": bands.shown(
-            session,
-            rows,
-            fate=chosen["fate"],
-            note=chosen["note"],
-            start=chosen["start"] or 0,
-            unfolded=chosen["open"],
-        ),
+        **bands.context(session, rows, form.cleaned_data),
     }
     if request.htmx and "whole" not in request.GET:
         return render(request, "session/_diff.html", context)

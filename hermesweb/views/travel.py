@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from agentcore import diff
 from agentcore.snapshot import State
 from hermesweb import acts, bands, diffs, travel
 from hermesweb.access import session_or_404
@@ -72,7 +71,6 @@ def between(request: SignedIn, id: str) -> HttpResponse:
     turned = _key(start) > _key(end)
     if turned:
         start, end = end, start
-    chosen = form.cleaned_data
     rows = diffs.between(session, start, end)
     ends = urlencode({"from": str(start), "to": str(end)})
     context = {
@@ -83,19 +81,7 @@ def between(request: SignedIn, id: str) -> HttpResponse:
         "turned": turned,
         "here": f"{reverse('diff', args=[session.pk])}?{ends}&",
         "json_url": f"/api/v1/sessions/{session.pk}/diff?{ends}",
-        "fate": chosen["fate"],
-        "note_number": chosen["note"],
-        "start": chosen["start"] or 0,
-        "totals": diff.totals(rows),
-        "counts": list(diffs.counts(rows).items()),
-        "shown": bands.shown(
-            session,
-            rows,
-            fate=chosen["fate"],
-            note=chosen["note"],
-            start=chosen["start"] or 0,
-            unfolded=chosen["open"],
-        ),
+        **bands.context(session, rows, form.cleaned_data),
     }
     return render(request, f"session/{'_diff' if request.htmx else 'diff'}.html", context)
 
