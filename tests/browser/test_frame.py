@@ -1,0 +1,53 @@
+"""What frames every page: the way between the parts, and the keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+OUTSIDE = """
+(all) => all.filter((one) => {
+  const box = one.getBoundingClientRect();
+  const frame = one.closest("nav, .keys").getBoundingClientRect();
+  return box.width === 0 || box.left < frame.left || box.right > frame.right;
+}).map((one) => one.textContent)
+"""
+CUT = """
+(keys) => {
+  const line = keys[0].getBoundingClientRect();
+  const end = keys[0].lastElementChild.getBoundingClientRect();
+  return [...keys[0].children].filter((one) => {
+    const box = one.getBoundingClientRect();
+    const shown = box.top < line.bottom;
+    return shown && one !== keys[0].lastElementChild && box.right > end.left;
+  }).map((one) => one.textContent);
+}
+"""
+
+
+def test_both_parts_are_in_reach_at_360_px(watched: Any) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(watched.house.url)
+    links = page.locator(".top__nav a")
+    assert links.evaluate_all(OUTSIDE) == []
+    assert links.count() == 2
+
+
+@pytest.mark.parametrize("width", [1440, 1000])
+def test_the_way_to_all_keys_is_there_and_no_key_is_cut(watched: Any, width: int) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{watched.house.url}/sessions/new/")
+    page.evaluate(
+        """() => document.querySelector("main").insertAdjacentHTML("beforeend",
+          [..."abcdefghjklmopqr"].map((key) =>
+            `<button data-key="${key}" data-key-label="a label">${key}</button>`).join(""))"""
+    )
+    page.evaluate("document.dispatchEvent(new Event('htmx:after:swap'))")
+    keys = page.locator(".keys")
+    assert keys.locator("li").count() > 16
+    assert keys.evaluate_all(CUT) == []
+    assert keys.locator("li").last.locator("button").evaluate_all(OUTSIDE) == []
+    keys.get_by_role("button", name="all keys").click()
