@@ -89,7 +89,7 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
     )
     points = _since_compaction(session)
     used = [point.used for point in points]
-    automatic = _is_automatic(session, version)
+    automatic = is_automatic(session, version)
     return Reading(
         gauge=gauge,
         shares=shares(gauge.segments),
@@ -108,6 +108,13 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
 def in_force(session: AgentSession) -> ProfileVersion:
     """The version that the next turn uses: the newest of a followed profile."""
     return session.profile.current if session.profile else session.profile_version
+
+
+def is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
+    """Whether thresholds start compactions as things stand."""
+    chosen = session.automatic or version.value.automatic
+    stopped = session.hold or session.thrash
+    return chosen == Automatic.ON and not stopped and session.kind == SessionKind.RUN
 
 
 def can_stop(session: AgentSession) -> bool:
@@ -140,12 +147,6 @@ def _since_compaction(session: AgentSession) -> list[Point]:
     )
     newest = turns.order_by("-number").values_list("number", "used", "breakdown")[:PACE_TURNS]
     return [Point(*row) for row in newest][::-1]
-
-
-def _is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
-    chosen = session.automatic or version.value.automatic
-    stopped = session.hold or session.thrash
-    return chosen == Automatic.ON and not stopped and session.kind == SessionKind.RUN
 
 
 def _turns_left(used: list[int], gauge: Gauge) -> int | None:

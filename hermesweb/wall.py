@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from math import inf
+from typing import NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet, Sum
 
 from agentcore.compaction.result import CompactionState
-from agentcore.options import Automatic
 from hermesweb.forecast import turns_to_compaction
 from hermesweb.gauge import Gauge, Tick, gauge_of, grouped
 from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
+from hermesweb.reading import is_automatic
 from hermesweb.spark import Spark, spark
 
 # Sparklines show this many of the newest turns, the wall so many of the newest sessions.
@@ -111,6 +112,14 @@ class Row:
         return self.is_live and self.left is not None and self.left <= SOON
 
 
+class Step(NamedTuple):
+    """A turn; `alike`: the list only grew since, and the scale is the same."""
+
+    number: int
+    used: int
+    alike: bool
+
+
 def found(sessions: QuerySet[AgentSession], q: str) -> QuerySet[AgentSession]:
     """Those whose title, model, profile or workspace holds each word of `q`."""
     for word in q.split():
@@ -188,16 +197,18 @@ def _soon(close: Sequence[Row]) -> str:
     return f"{who} within {_count(max(row.left or 1 for row in close), 'turn')}."
 
 
-def _turns(sessions: Iterable[AgentSession]) -> dict[str, list[tuple[int, int]]]:
-    """(number, used) of each session's newest turns, oldest first."""
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+def _turns(sessions: Iterable[AgentSession]) -> dict[str, list[Step]]:
+    """Of each session's newest turns, oldest first."""
+    found: dict[str, list[Step]] = defaultdict(list)
     recent = StoredTurn.objects.filter(
         session__in=sessions, number__gt=F("session__turns") - SPARK_TURNS
     )
-    for session_id, number, used in recent.order_by("number").values_list(
-        "session_id", "number", "used"
-    ):
-        found[session_id].append((number, used))
+    alike = Q(
+        ended_revision=F("session__revision"), unit=F("session__unit"), limit=F("session__limit")
+    )
+    told = recent.annotate(alike=ExpressionWrapper(alike, BooleanField())).order_by("number")
+    for session_id, *step in told.values_list("session_id", "number", "used", "alike"):
+        found[session_id].append(Step(*step))
     return found
 
 
@@ -224,13 +235,13 @@ def _compactions(
 def _row(
     session: AgentSession,
     *,
-    turns: Sequence[tuple[int, int]],
+    turns: Sequence[Step],
     cuts: set[int],
     freed: int,
     last: SessionEvent | None,
 ) -> Row:
     drawn = gauge_of(session, session.profile_version, breakdown=grouped(session.breakdown))
-    used = [amount for _, amount in turns]
+    used = [turn.used for turn in turns]
     tick = drawn.next_tick
     return Row(
         session=session,
@@ -239,26 +250,22 @@ def _row(
             used,
             ceiling=session.limit or None,
             threshold=tick.value if tick else None,
-            compacted=[place for place, (number, _) in enumerate(turns) if number - 1 in cuts],
+            compacted=[place for place, turn in enumerate(turns) if turn.number - 1 in cuts],
         ),
-        left=_left(session, tick, turns, cuts),
+        left=_left(session, tick, turns),
         freed=freed,
         last_kind=last.kind if last else "",
         last_at=last.at if last else None,
     )
 
 
-def _left(
-    session: AgentSession, tick: Tick | None, turns: Sequence[tuple[int, int]], cuts: set[int]
-) -> int | None:
-    """To the next threshold; 0 when all are passed."""
-    automatic = session.automatic or session.profile_version.value.automatic
-    if session.hold or automatic != Automatic.ON or not session.limit:
+def _left(session: AgentSession, tick: Tick | None, turns: Sequence[Step]) -> int | None:
+    """To the next threshold, as the session's own page says it; 0 when all are passed."""
+    if not is_automatic(session, session.profile_version) or not session.limit:
         return None
     if tick is None:
         return 0
-    since = max(cuts, default=0)
-    return turns_to_compaction([used for number, used in turns if number > since], tick.value)
+    return turns_to_compaction([turn.used for turn in turns if turn.alike], tick.value)
 
 
 def _sorted(made: list[Row], sort: Sort) -> list[Row]:

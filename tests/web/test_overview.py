@@ -10,7 +10,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from hermesweb import wall
 from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
+from hermesweb.reading import read
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -34,6 +36,8 @@ def a_running(owner: User, *used: int, **known: Any) -> AgentSession:
             session=session,
             number=number,
             used=size,
+            limit=session.limit,
+            unit=session.unit,
             requested_revision=0,
             requested_number=0,
             ended_revision=0,
@@ -218,3 +222,17 @@ def test_a_stranger_is_sent_to_sign_in(client: Client) -> None:
 
 def test_it_rejects_post(client: Client, ada: User) -> None:
     assert client.post("/").status_code == 405
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{}, {"thrash": True}, {"hold": True}, {"revision": 1}, {"unit": "chars"}, {"limit": 30_000}],
+    ids=str,
+)
+def test_a_row_forecasts_what_the_sessions_own_page_does(ada: User, known: dict[str, Any]) -> None:
+    session = a_running(ada, 10_000, 11_000, 12_000, limit=24_000)
+    AgentSession.objects.update(**known)
+    session.refresh_from_db()
+    told = read(session, session.profile_version).turns_left
+    assert wall.row(session).left == told
+    assert (told is None) is bool(known)
