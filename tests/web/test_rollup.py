@@ -92,6 +92,17 @@ def test_what_is_asked_again_after_a_compaction_took_it_is_told(client: Client, 
     assert "make test" in words
 
 
+def test_what_is_asked_again_without_path_or_command_is_named_once(
+    client: Client, ada: User
+) -> None:
+    first = asked(3, "glob", pattern="**/*")
+    session = a_talk_of(ada, said(1, "s", "system"), said(2, "u"), *first)
+    compacted(session, start=2, stop=4)
+    later(session, *asked(6, "glob", pattern="**/*"))
+    words = words_of(html_of(client, url(session)))
+    assert ": glob" in words and "glob glob" not in words
+
+
 def test_what_is_still_there_is_not_called_lost(ada: User) -> None:
     session = a_search(ada)
     compacted(session, start=2, stop=4)
