@@ -13,10 +13,11 @@ MOST_TOKENS = 2**53
 
 
 def iso_time(value: Any) -> str | None:
-    """Text as it came when it is a time, else None; a number counts seconds since 1970, UTC."""
+    """Text as it came when it is a time that UTC has too, else None; a number counts seconds since
+    1970, UTC."""
     try:
         if isinstance(value, str):
-            datetime.fromisoformat(value)
+            datetime.fromisoformat(value).astimezone(UTC)
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC).isoformat()

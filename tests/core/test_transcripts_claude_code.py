@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -144,6 +145,16 @@ def test_the_list_at_the_end_is_the_branch_of_the_newest_record(links: list[int]
         place = parents[place]
     assert texts(recording) == branch[::-1]
     check_sums(recording)
+
+
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00+23:00", "9999-12-31T23:59:59-23:00", 10**20]
+)
+def test_a_time_that_utc_does_not_have_is_none(moment: Any) -> None:
+    recording = load(
+        said("u1", None, "go"), replied("a1", "u1", "m1", text("done"), timestamp=moment)
+    )
+    assert [turn.at for turn in recording.turns] == [None]
 
 
 @pytest.mark.parametrize("together", [1, 5_000])
