@@ -20,6 +20,7 @@ CURSOR_SECONDS = 15.0
 # A socket that takes nothing for so long is closed; the page comes back with its own cursor.
 SEND_SECONDS = 10.0
 DELTAS = 100
+MOST_DIGITS = 18
 
 
 class TooSlow(Exception):
@@ -105,7 +106,7 @@ class SessionConsumer(LiveConsumer):
         """`{"after": N}`: send again from there. Anything else is passed over."""
         try:
             frame = json.loads(text_data or "")
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         after = frame.get("after") if isinstance(frame, dict) else None
         if isinstance(after, int) and after >= 0 and self._sending:
@@ -175,7 +176,8 @@ class OverviewConsumer(LiveConsumer):
 def _number(query: bytes) -> int:
     """`after` of the query string; everything from the first event when there is none."""
     text = parse_qs(query.decode("utf-8", "replace")).get("after", ["0"])[0]
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    known = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+    return int(text) if known else 0
 
 
 async def _within(seconds: float, came: asyncio.Event) -> bool:

@@ -160,9 +160,18 @@ async def test_a_page_may_ask_again_from_where_it_is() -> None:
         await frames_until_cursor(socket)
         await socket.send_to(text_data='{"after": 2}')
         assert seqs([json.loads(await socket.receive_from(timeout=5))]) == [3, 4]
-        for nonsense in ("[", "[]", '{"after": -1}', '{"after": "x"}', "\x00"):
+        for nonsense in ("[", "[" * 9_000, "[]", '{"after": -1}', '{"after": "x"}', "\x00"):
             await socket.send_to(text_data=nonsense)
         assert await socket.receive_nothing(timeout=0.2)
+
+
+async def test_a_place_that_is_no_number_of_an_event_is_the_beginning() -> None:
+    session, _ = await made(2)
+    owner = await User.objects.aget(pk=session.owner_id)
+    socket = await a_socket(f"/ws/sessions/{session.pk}/?after={'9' * 5_000}", owner)
+    assert (await socket.connect())[0]
+    assert seqs(await frames_until_cursor(socket)) == [1, 2]
+    await socket.disconnect()
 
 
 async def test_who_missed_too_much_is_told_to_reload(monkeypatch: pytest.MonkeyPatch) -> None:
