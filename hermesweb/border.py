@@ -112,9 +112,8 @@ def _mine(held: Lease) -> AgentSession:
 
 def _profile(session: AgentSession, held: Lease) -> Profile:
     """The version in force: a session that follows a name takes up its newest one here."""
-    version = session.profile_version
-    if session.profile and session.profile.current != version:
-        version = session.profile.current
+    version = session.version_in_force
+    if session.profile_version != version:
         settle(held.session_id, held.fence, lambda row: _follow(row, version))
         _follow(session, version)
     profile = _value(version.pk)

@@ -47,8 +47,7 @@ class Opening:
 def gather(session: AgentSession, messages: Sequence[Message]) -> Opening | None:
     """Read files and rows for the run that is about to begin; None where the system message stays
     as it is: in the middle of a run (unless the mode was changed), and without work to do."""
-    version = session.profile.current if session.profile else session.profile_version
-    profile = version.value
+    profile = session.version_in_force.value
     if session.run_open and messages:
         return _mode_changed(session, messages[0], profile)
     query = _query(session, messages)

@@ -100,8 +100,7 @@ def planned(
 
 def in_force(session: AgentSession) -> Profile:
     """As the next turn will have it."""
-    version = session.profile.current if session.profile else session.profile_version
-    profile = version.value
+    profile = session.version_in_force.value
     given = endpoints.given_window(session.model) if profile.window is None else None
     return profile.replace(window=given) if given else profile
 

@@ -105,11 +105,6 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
     )
 
 
-def in_force(session: AgentSession) -> ProfileVersion:
-    """The version that the next turn uses: the newest of a followed profile."""
-    return session.profile.current if session.profile else session.profile_version
-
-
 def is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
     """Whether thresholds start compactions as things stand."""
     chosen = session.automatic or version.value.automatic

@@ -20,7 +20,7 @@ from hermesweb.api.strict import Body, staff_only
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion
 from hermesweb.models import Status as SessionStatus
-from hermesweb.reading import in_force, read
+from hermesweb.reading import read
 from hermesweb.shown import storable
 
 router = Router(tags=["sessions"])
@@ -168,7 +168,7 @@ def short(session: AgentSession, version: ProfileVersion) -> dict[str, Any]:
 
 
 def shape(session: AgentSession) -> dict[str, Any]:
-    version = in_force(session)
+    version = session.version_in_force
     queued = session.instructions.filter(state=InstructionState.QUEUED)
     return {
         **short(session, version),

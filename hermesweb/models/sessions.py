@@ -155,6 +155,11 @@ class AgentSession(Gauge):
     def state(self) -> str:
         return f"{self.revision}.{self.last_number}"
 
+    @property
+    def version_in_force(self) -> ProfileVersion:
+        """What the next turn uses: the newest version of a followed profile."""
+        return self.profile.current if self.profile else self.profile_version
+
 
 class Instruction(models.Model):
     """What a person wants of the list; the lease holder takes it at a border, in order of `id`.

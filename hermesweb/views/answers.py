@@ -15,7 +15,7 @@ from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
 from hermesweb.listing import Choice, Page, page
 from hermesweb.models import AgentSession
-from hermesweb.reading import can_resume, can_steer, can_stop, in_force, read
+from hermesweb.reading import can_resume, can_steer, can_stop, read
 from hermesweb.search import search
 
 QUEUE_ROWS = 20
@@ -48,7 +48,7 @@ def answer(
 
 def live_context(session: AgentSession) -> dict[str, Any]:
     """What changes on the session page while it is looked at."""
-    version = in_force(session)
+    version = session.version_in_force
     queued = session.instructions.filter(state="queued").exclude(kind="approval")
     queue = queued.order_by("id").select_related("by")
     last = session.stored_compactions.filter(revision__isnull=False).order_by("-number").first()

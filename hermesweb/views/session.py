@@ -16,7 +16,7 @@ from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, packed, turn_facts
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredTurn
-from hermesweb.reading import in_force, read
+from hermesweb.reading import read
 from hermesweb.views.answers import answer, list_context, live_context
 from hermesweb.views.downloads import csv_file
 
@@ -57,7 +57,7 @@ def live(request: SignedIn, id: str) -> HttpResponse:
 @login_required
 def chart_json(request: SignedIn, id: str) -> JsonResponse:
     session = session_or_404(request.user, id)
-    version = in_force(session)
+    version = session.version_in_force
     reading = read(session, version)
     forecast = {"turns": reading.turns_left, "pace": reading.grows} if reading.due else None
     return JsonResponse({**chart(session, version), "forecast": forecast})
