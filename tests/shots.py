@@ -86,7 +86,8 @@ def pages(session: str) -> dict[str, str]:
 
 def one(page: Page, address: str, file: Path, width: int, *, whole: bool = True) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(address)
+    answer = page.goto(address)
+    assert answer and answer.ok, f"{address} answered {answer and answer.status}"
     chart = page.locator("turn-chart")
     if chart.count():
         chart.scroll_into_view_if_needed()
