@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
 from agentcore.errors import ContextTooLong, ModelError
@@ -54,6 +55,19 @@ def unreachable(name: str, base_url: str, reason: str) -> ModelError:
         "check the base URL and the network",
         retryable=True,
     )
+
+
+@contextmanager
+def no_chat(name: str) -> Iterator[None]:
+    """Around the reading of what an SDK passes on unchecked."""
+    try:
+        yield
+    except (AttributeError, TypeError) as error:
+        raise ModelError(
+            f"{name} sent a piece that is no part of a chat completion ({_clip(str(error))}); "
+            "check the base URL",
+            retryable=True,
+        ) from error
 
 
 def unfinished(name: str) -> ModelError:

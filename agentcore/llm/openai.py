@@ -106,12 +106,15 @@ class OpenAIModel:
         """Raises ModelError for an answer that is not complete or says nothing."""
         async with aclosing(self._chunks(body)) as chunks:
             async for chunk in chunks:
-                text = draft.add(chunk)
+                with failures.no_chat(self.name):
+                    text = draft.add(chunk)
                 if text and on_text:
                     await on_text(text)
         if not draft.finish:
             raise failures.unfinished(self.name)
-        if not (draft.calls or (draft.message()["content"] or "").strip()):
+        with failures.no_chat(self.name):
+            content = draft.message()["content"]
+        if not (draft.calls or (content or "").strip()):
             raise failures.said_nothing(self.name, draft.finish)
 
     async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[ChatCompletionChunk]:
@@ -260,14 +263,20 @@ def _usage(usage: CompletionUsage | None) -> Usage | None:
     """The provider's prompt count holds both cache figures; ours holds neither."""
     if usage is None:
         return None
-    prompt = usage.prompt_tokens or 0
     details, output = usage.prompt_tokens_details, usage.completion_tokens_details
-    read = min(prompt, (details and details.cached_tokens) or 0)
-    written = min(prompt - read, (details and details.cache_write_tokens) or 0)
+    prompt = _count(usage, "prompt_tokens")
+    read = min(prompt, _count(details, "cached_tokens"))
+    written = min(prompt - read, _count(details, "cache_write_tokens"))
     return Usage(
         prompt - read - written,
-        usage.completion_tokens or 0,
+        _count(usage, "completion_tokens"),
         read,
         written,
-        (output and output.reasoning_tokens) or 0,
+        _count(output, "reasoning_tokens"),
     )
+
+
+def _count(figures: object, name: str) -> int:
+    """The SDK passes on unchecked what a server says."""
+    value = getattr(figures, name, 0)
+    return value if type(value) is int and value > 0 else 0

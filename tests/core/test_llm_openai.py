@@ -318,3 +318,24 @@ def test_render_asks_nothing_of_the_network_and_gives_the_same_twice() -> None:
 async def test_a_broken_reply_tells_what_was_billed(answer: httpx2.Response) -> None:
     assert (await failure(answer)).usage == Usage(input=9, output=2)
     assert (await failure(refusal(429, "slow down"))).usage is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        {"choices": 5},
+        piece(content=5),
+        call_piece(0, function={"name": "grep", "arguments": {"path": "a"}}),
+        call_piece(0, function="grep"),
+    ],
+)
+async def test_a_piece_that_is_no_chat_is_told_and_not_a_fault_of_ours(wrong: Any) -> None:
+    error = await failure(stream(wrong, piece("stop")))
+    assert error.retryable and "no part of a chat completion" in str(error)
+
+
+async def test_figures_that_are_none_count_as_nothing() -> None:
+    told = usage_piece(prompt_tokens=-5, completion_tokens="x", prompt_tokens_details="y")
+    reply = await model(stream(piece(content="hi"), piece("stop"), told)).reply(ASKED, [])
+    assert reply.usage == Usage(0, 0, 0, 0, 0)
