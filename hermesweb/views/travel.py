@@ -80,7 +80,7 @@ def between(request: SignedIn, id: str) -> HttpResponse:
         "to": end,
         "turned": turned,
         "here": f"{reverse('diff', args=[session.pk])}?{ends}&",
-        "json_url": f"/api/v1/sessions/{session.pk}/diff?{ends}",
+        "json_url": f"{reverse('api-1:diff', args=[session.pk])}?{ends}",
         **bands.context(session, rows, form.cleaned_data),
     }
     return render(request, f"session/{'_diff' if request.htmx else 'diff'}.html", context)
