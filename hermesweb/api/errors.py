@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.db import DataError
+from django.db import DataError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from hermesweb.acts import Invalid, Refused
+
+logger = logging.getLogger(__name__)
 
 
 def failure(status: int, message: str, *, code: str = "", field: str | None = None) -> JsonResponse:
@@ -32,6 +35,7 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(RequestDataTooBig, _too_big)
     api.add_exception_handler(DataError, _unstorable)
     api.add_exception_handler(UnicodeEncodeError, _unstorable)
+    api.add_exception_handler(OperationalError, _out_of_order)
 
 
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
@@ -75,3 +79,14 @@ def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
 def _unstorable(request: HttpRequest, error: Any) -> HttpResponse:
     """PostgreSQL holds no NUL in text, and looks for none; half a surrogate pair has no bytes."""
     return failure(422, "A text holds a character that cannot be stored.", code="invalid")
+
+
+def _out_of_order(request: HttpRequest, error: Any) -> HttpResponse:
+    """Full, read-only, locked for too long or not to be reached."""
+    logger.error("%s %s failed", request.method, request.path, exc_info=error)
+    return failure(
+        503,
+        "The database did not take this, nothing was stored: look whether its disk is full or "
+        "read-only, and try again.",
+        code="database",
+    )

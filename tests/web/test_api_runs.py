@@ -8,6 +8,7 @@ import pytest
 from builders import a_session, a_user
 from calls import Caller, problem
 from django.contrib.auth.models import User
+from django.db import connection
 from scenes import a_talk, compacted
 
 from hermesweb import wake
@@ -182,3 +183,13 @@ def test_the_diff_of_two_states_gives_each_row_one_fate(caller: Caller, ada: Use
     assert added == list(range(5, 11))
     assert problem(caller.get(path, **{"from": "1", "to": "0"})) == (422, "invalid", "from")
     assert problem(caller.get(path, **{"from": "1"})) == (422, "invalid", "to")
+
+
+def test_a_database_that_takes_nothing_is_told_as_such(caller: Caller, ada: User) -> None:
+    session = a_talk(ada)
+    with connection.cursor() as cursor:
+        cursor.execute("pragma query_only = on")
+        response = caller.post(f"sessions/{session.pk}/instructions", {"text": "go on"})
+        cursor.execute("pragma query_only = off")
+    assert problem(response)[:2] == (503, "database")
+    assert not Instruction.objects.exists()
