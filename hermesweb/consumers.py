@@ -126,10 +126,18 @@ class SessionConsumer(LiveConsumer):
             delta = {"delta": self._deltas.popleft()}
             await self.write(json.dumps(delta, ensure_ascii=False))
         if not came:
-            self._known = max(self._known, await self._reader.last() or 0)
+            await self._look()
         await self._catch_up()
         if not came:
             await self.write(json.dumps({"cursor": self._known}))
+
+    async def _look(self) -> None:
+        """Read how far the table is. A page ahead of it shows what is no longer there."""
+        last = await self._reader.last() or 0
+        if self._after > last:
+            self._after = self._known = last
+            await self.write('{"reload":true}')
+        self._known = max(self._known, last)
 
     async def _catch_up(self) -> None:
         while self._after < self._known:

@@ -122,7 +122,9 @@ class AnthropicModel:
             api_key=self._api_key,
             base_url=self._base_url,
             max_retries=0,
-            http_client=anthropic.DefaultAsyncHttpxClient(transport=self._transport),
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                transport=self._transport, follow_redirects=False
+            ),
         )
         try:
             async with client, client.messages.stream(**body) as stream:

@@ -124,7 +124,9 @@ class OpenAIModel:
             api_key=self._api_key or "none",
             base_url=self._base_url,
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(transport=self._transport),
+            http_client=openai.DefaultAsyncHttpxClient(
+                transport=self._transport, follow_redirects=False
+            ),
         )
         try:
             async with client, await client.chat.completions.create(**body) as stream:

@@ -248,3 +248,14 @@ async def test_a_broken_reply_tells_what_was_billed() -> None:
     assert late.usage == Usage(input=10, output=5, cache_read=400)
     silent = await failure(stream(start(), told, ended))
     assert silent.usage == Usage(input=10, output=5)
+
+
+async def test_a_redirect_is_a_failure_and_is_not_followed() -> None:
+    asked: list[str] = []
+
+    def elsewhere(request: httpx2.Request) -> httpx2.Response:
+        asked.append(str(request.url))
+        return httpx2.Response(302, headers={"location": "http://169.254.169.254/"})
+
+    await failure(elsewhere)
+    assert len(asked) == 1

@@ -339,3 +339,14 @@ async def test_figures_that_are_none_count_as_nothing() -> None:
     told = usage_piece(prompt_tokens=-5, completion_tokens="x", prompt_tokens_details="y")
     reply = await model(stream(piece(content="hi"), piece("stop"), told)).reply(ASKED, [])
     assert reply.usage == Usage(0, 0, 0, 0, 0)
+
+
+async def test_a_redirect_is_a_failure_and_is_not_followed() -> None:
+    asked: list[str] = []
+
+    def elsewhere(request: httpx2.Request) -> httpx2.Response:
+        asked.append(str(request.url))
+        return httpx2.Response(302, headers={"location": "http://169.254.169.254/"})
+
+    await failure(elsewhere)
+    assert len(asked) == 1

@@ -248,3 +248,10 @@ async def test_the_overview_hears_of_ones_own_sessions_and_staff_of_all() -> Non
     assert await sockets[1].receive_nothing(timeout=0.2)
     for socket in sockets:
         await socket.disconnect()
+
+
+async def test_a_page_ahead_of_the_table_is_told_to_reload() -> None:
+    session, fence = await made(2)
+    async with joined(session, after=50) as socket:
+        assert json.loads(await socket.receive_from()) == {"reload": True}
+        assert json.loads(await socket.receive_from()) == {"cursor": 2}
