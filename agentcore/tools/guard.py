@@ -126,10 +126,13 @@ def main(arguments: list[str]) -> None:
     _close_streams()
     command = Command(child, processes)
     reason = _watch(command, control, wake)
-    if reason is Reason.EXIT and not command.ended_within(GRACE_SECONDS) and command.too_many():
+    # A look at all processes takes its time: whoever left nobody behind is looked at once.
+    is_gone = reason is Reason.EXIT and command.ended_within(GRACE_SECONDS)
+    if reason is Reason.EXIT and not is_gone and command.too_many():
         reason = Reason.PROCESSES
-    left = len(command.descendants())
-    command.end(gently=reason is not Reason.PROCESSES)
+    left = 0 if is_gone else len(command.descendants())
+    if not is_gone:
+        command.end(gently=reason is not Reason.PROCESSES)
     code = command.code()
     _collect()
     with suppress(OSError):
