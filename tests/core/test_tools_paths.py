@@ -55,7 +55,7 @@ def test_a_path_that_leaves_is_refused_by_the_rule(root: Path, path: str) -> Non
     )
 
 
-@pytest.mark.parametrize("path", ["/etc/hosts", "/proc/self/root/etc/hosts", "~/x", "", "a\0b"])
+@pytest.mark.parametrize("path", [os.__file__, f"/proc/self/root{os.__file__}", "~/x", "", "a\0b"])
 def test_absolute_home_empty_and_nul_paths_are_refused(root: Path, path: str) -> None:
     assert "workspace" in refusal(root, path)
 
