@@ -76,14 +76,8 @@ class Headroom:
     def pressure(self, profile: Profile, snapshot: Snapshot | None = None) -> Pressure:
         """Of the next request, were it sent now; of another list where one is given."""
         window = profile.window_for(self._model.name).corrected(self._contradicted)
-        return self._counter.pressure(
-            snapshot.sizes if snapshot else self._context.sizes,
-            self._toolbox.sizes,
-            budget=profile.budget_for(window),
-            window=window,
-            reserve=profile.reserve_for(window),
-            counts_schemas=profile.counts_schemas,
-        )
+        sizes = snapshot.sizes if snapshot else self._context.sizes
+        return profile.pressure(self._counter, window, sizes, self._toolbox.sizes)
 
     async def make(self, directives: Directives, turn: int) -> bool:
         """Compact where it is due. False when the next request cannot be sent."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
+from agentcore.breakdown import Sizes
 from agentcore.errors import ProfileError
 from agentcore.limits import Limits
 from agentcore.options import (
@@ -26,7 +27,15 @@ from agentcore.options import (
     member,
     whole,
 )
-from agentcore.pressure import ASSUMED_WINDOW, Budget, Unit, Window, window_of
+from agentcore.pressure import (
+    ASSUMED_WINDOW,
+    Budget,
+    Pressure,
+    TokenCounter,
+    Unit,
+    Window,
+    window_of,
+)
 
 RESULT_SHARE, BYTES_A_TOKEN = 0.05, 4
 RESERVE_TOKENS, RESERVE_SHARE = 20_000, 0.05
@@ -131,6 +140,19 @@ class Profile:
         if self.reserve is not None:
             return self.reserve
         return min(RESERVE_TOKENS, int(window.tokens * RESERVE_SHARE))
+
+    def pressure(
+        self, counter: TokenCounter, window: Window, messages: Sizes, schemas: Sizes
+    ) -> Pressure:
+        """Of a request with this list and these tools, against the budget in that window."""
+        return counter.pressure(
+            messages,
+            schemas,
+            budget=self.budget_for(window),
+            window=window,
+            reserve=self.reserve_for(window),
+            counts_schemas=self.counts_schemas,
+        )
 
     def limits_for(self, window: Window) -> Limits:
         """A result may take 5% of the window at most, a token taken as 4 bytes."""

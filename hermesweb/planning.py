@@ -151,11 +151,4 @@ def _measure(session: AgentSession, profile: Profile, schemas: Sizes) -> Pressur
     """As the session's own worker would."""
     window = endpoints.window_for(session, profile)
     counter = TokenCounter(session.ratio)
-    return lambda snapshot: counter.pressure(
-        snapshot.sizes,
-        schemas,
-        budget=profile.budget_for(window),
-        window=window,
-        reserve=profile.reserve_for(window),
-        counts_schemas=profile.counts_schemas,
-    )
+    return lambda snapshot: profile.pressure(counter, window, snapshot.sizes, schemas)

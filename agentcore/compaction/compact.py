@@ -59,14 +59,7 @@ def pressure_of(profile: Profile, model: str = "", schemas: Sizes = NOTHING) -> 
     """Measure a list by the profile, tokens by script; `schemas` are those of the tools."""
     window = profile.window_for(model)
     counter = TokenCounter()
-    return lambda snapshot: counter.pressure(
-        snapshot.sizes,
-        schemas,
-        budget=profile.budget_for(window),
-        window=window,
-        reserve=profile.reserve_for(window),
-        counts_schemas=profile.counts_schemas,
-    )
+    return lambda snapshot: profile.pressure(counter, window, snapshot.sizes, schemas)
 
 
 def drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:

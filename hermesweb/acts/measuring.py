@@ -16,13 +16,6 @@ def measure(session: AgentSession) -> None:
     old = Breakdown({Category.TOOL_SCHEMAS: session.categories[Category.TOOL_SCHEMAS]})
     messages = Sizes(session.bytes, session.chars, session.estimate, session.categories - old)
     session.breakdown = totals.plain(messages.breakdown + schemas.breakdown)
-    pressure = TokenCounter(session.ratio).pressure(
-        messages,
-        schemas,
-        budget=profile.budget_for(window),
-        window=window,
-        reserve=profile.reserve_for(window),
-        counts_schemas=profile.counts_schemas,
-    )
+    pressure = profile.pressure(TokenCounter(session.ratio), window, messages, schemas)
     totals.read(session, pressure)
     session.over_budget = session.over_budget and session.used > session.limit
