@@ -94,14 +94,18 @@ def whole_characters(data: bytes) -> bytes:
 
 
 def _notices(text: str) -> int:
-    """Bytes that the notices of one earlier clamp take: at most NOTICE_BYTES, whatever the text."""
-    if found := _AT_END.search(text, max(0, len(text) - NOTICE_BYTES)) or _AT_START.match(text):
-        return _length(found[0])
+    """Bytes that the notices of one earlier clamp take: at most NOTICE_BYTES, whatever the text.
+
+    A text that itself holds notices may be read in several ways; the one that takes most counts,
+    or what was kept of a notice at one end would hide ours at the other.
+    """
+    at_end = _AT_END.search(text, max(0, len(text) - NOTICE_BYTES))
+    taken = [_length(found[0]) for found in (at_end, _AT_START.match(text)) if found]
     if found := _IN_FIRST_LINE.match(text):
         gap = _GAP % found[2]
         # The first line took a space or a line end besides.
-        return _length(found[1]) + 1 + _length(gap) if gap in text else 0
-    return 0
+        taken += [_length(found[1]) + 1 + _length(gap)] if gap in text else []
+    return max(taken, default=0)
 
 
 def _announced(head: str, omitted: int) -> str:

@@ -119,6 +119,12 @@ hostile = st.lists(
 
 @given(hostile, st.integers(1, 600), keeps)
 @example("… output truncated (5 bytes omitted; the session keeps all)\n" * 500, 100, "head+tail")
+@example(
+    "… output truncated (5 bytes omitted; the session keeps all)"
+    "… output truncated (5 bytes omitted; the session keeps the whole output; ask for less)",
+    88,
+    "tail",
+)
 def test_a_text_full_of_notices_stays_within_the_bound(text: str, limit: int, keep: Keep) -> None:
     clamped = clamp(text, limit, keep)
     assert size(clamped) <= limit + NOTICE_BYTES
