@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import sys
@@ -11,29 +12,12 @@ from urllib.parse import unquote, urlsplit
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from hermesweb.environment import env_flag, env_int, env_list
 from hermesweb.lock import running
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 TESTING = "pytest" in sys.modules
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
-
-
-def env_flag(name: str, default: bool = False) -> bool:
-    value = os.environ.get(name, "").lower()
-    if value not in ("", "0", "1", "true", "false"):
-        raise ImproperlyConfigured(f"{name} is {value!r}: use 1 or 0.")
-    return value in ("1", "true") if value else default
-
-
-def env_int(name: str, default: int) -> int:
-    value = os.environ.get(name, "")
-    if value and not (value.isdecimal() and int(value) > 0):
-        raise ImproperlyConfigured(f"{name} is {value!r}: use a whole number above 0.")
-    return int(value) if value else default
-
-
-def env_list(name: str, separator: str = ",") -> list[str]:
-    return [part.strip() for part in os.environ.get(name, "").split(separator) if part.strip()]
 
 
 def _data_dir() -> Path:
@@ -189,6 +173,11 @@ if TESTING:
 
 # Security
 
+# Browsers keep cookies by host, not by port: two installations on one host have names of their own.
+# All processes of one share the secret, and a new secret signs everybody out anyway.
+_installation = hashlib.sha256(f"cookies of {SECRET_KEY}".encode()).hexdigest()[:8]
+SESSION_COOKIE_NAME = f"hermesweb_session_{_installation}"
+CSRF_COOKIE_NAME = f"hermesweb_csrf_{_installation}"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PRODUCTION else None
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0

@@ -248,7 +248,7 @@ def caller_sees(user: User, session: AgentSession) -> bool:
     return Caller(user).get(f"sessions/{session.pk}").status_code == 200
 
 
-def test_a_browser_needs_its_csrf_header_to_change_something(ada: User) -> None:
+def test_a_browser_needs_its_csrf_header_to_change_something(ada: User, settings: Settings) -> None:
     session = a_session(ada, status=Status.RUNNING)
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(ada)
@@ -256,7 +256,7 @@ def test_a_browser_needs_its_csrf_header_to_change_something(ada: User) -> None:
     assert browser.get(path).status_code == 200
     assert problem(browser.post(f"{path}/stop"))[:2] == (403, "forbidden")
     browser.get("/accounts/login/")
-    browser.cookies["csrftoken"] = token = "a" * 32
+    browser.cookies[settings.CSRF_COOKIE_NAME] = token = "a" * 32
     stopped = browser.post(f"{path}/stop", headers={"X-CSRFToken": token})
     assert stopped.status_code == 200
 

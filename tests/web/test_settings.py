@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+COOKIES = (
+    "from django.conf import settings; "
+    "print(settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME)"
+)
 SHOW = "from django.conf import settings; print(settings.DATABASES['default'])"
 
 
@@ -63,6 +67,19 @@ def test_a_local_key_is_made_once_and_kept(tmp_path: Path) -> None:
     run("manage.py", "check", data_dir=tmp_path)
 
     assert len(key) > 50 and (tmp_path / "secret_key").read_text() == key
+
+
+def test_two_installations_on_one_host_do_not_share_their_cookies(tmp_path: Path) -> None:
+    def names(folder: str, **env: str) -> list[str]:
+        command = ("manage.py", "shell", "-v0", "-c", COOKIES)
+        return run(*command, data_dir=tmp_path / folder, **env).stdout.split()
+
+    one, again, other = names("one"), names("one"), names("other")
+
+    assert len({*one, *other}) == 4 and again == one
+    # Web processes of one installation on several machines share the secret, and so the names.
+    secret = {"HERMESWEB_SECRET_KEY": "the same everywhere"}
+    assert names("one", **secret) == names("other", **secret)
 
 
 def test_the_database_url_names_a_postgresql_database(tmp_path: Path) -> None:

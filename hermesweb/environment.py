@@ -1,0 +1,25 @@
+"""What environment variables say; nonsense in one is told by its name."""
+
+from __future__ import annotations
+
+import os
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def env_flag(name: str, default: bool = False) -> bool:
+    value = os.environ.get(name, "").lower()
+    if value not in ("", "0", "1", "true", "false"):
+        raise ImproperlyConfigured(f"{name} is {value!r}: use 1 or 0.")
+    return value in ("1", "true") if value else default
+
+
+def env_int(name: str, default: int) -> int:
+    value = os.environ.get(name, "")
+    if value and not (value.isdecimal() and int(value) > 0):
+        raise ImproperlyConfigured(f"{name} is {value!r}: use a whole number above 0.")
+    return int(value) if value else default
+
+
+def env_list(name: str, separator: str = ",") -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(separator) if part.strip()]
