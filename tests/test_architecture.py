@@ -62,6 +62,7 @@ LAYERS = {
             "categories",
             "celery",
             "db_thread",
+            "environment",
             "forecast",
             "http",
             "lock",
