@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
+import resource
+import shutil
 import socket
+import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -14,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agentcore.errors import ToolError
-from agentcore.limits import Limits
+from agentcore.limits import KIB, Limits
 from agentcore.tools.base import Workspace
 from agentcore.tools.guard import Reason
 
@@ -32,6 +36,8 @@ ENVIRONMENT = {
 ARGUMENT_BYTES = 131_000
 # Only what a killed guard could not end still holds a pipe then.
 DRAIN_SECONDS = 1.0
+# Run by a shell whose parent is the worker `$0`: no program is begun for one that is gone already.
+BEGIN_READER = 'ulimit -c 0; ulimit -d "$1"; shift; [ "$PPID" = "$0" ] && exec "$@"'
 
 # Takes output as it comes; true says that it wants no more.
 Sink: TypeAlias = Callable[[bytes], bool | None]
@@ -108,6 +114,51 @@ async def guarded(
             await process.wait()
 
 
+async def run_reader(
+    command: Sequence[str],
+    workspace: Workspace,
+    *,
+    folder: int,
+    stdout: Sink,
+    stderr: Sink,
+    stdin: int = DEVNULL,
+) -> None:
+    """Run a program of our own that reads only and starts no other, to its end. Being cancelled
+    ends it; the system ends it with the worker. So it needs no guard, which takes longer to start
+    than many a search does."""
+    begin = _begin_reader(workspace.limits)
+    if not begin:
+        program = guarded(
+            command, workspace, folder=folder, stdout=stdout, stderr=stderr, stdin=stdin
+        )
+        async with program as running:
+            await running.wait()
+        return
+    _check(command)
+    with ExitStack() as held:
+        with ExitStack() as given:
+            (out, out_drain), (err, err_drain) = [
+                await _pipe(sink, held, given) for sink in (stdout, stderr)
+            ]
+            process = await asyncio.create_subprocess_exec(
+                *begin,
+                *command,
+                stdin=stdin,
+                stdout=out,
+                stderr=err,
+                env=_environment(workspace),
+                cwd=f"/proc/self/fd/{folder}",
+                start_new_session=True,
+            )
+        try:
+            await process.wait()
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+        await asyncio.wait([out_drain.ended, err_drain.ended], timeout=DRAIN_SECONDS)
+
+
 class _Drain(asyncio.Protocol):
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -152,6 +203,28 @@ def _environment(workspace: Workspace) -> dict[str, str]:
 def _guard_command(control: int, folder: int, limits: Limits) -> list[str]:
     numbers = (control, folder, limits.command_processes, limits.command_memory_bytes)
     return [sys.executable, "-I", "-S", str(GUARD), *map(str, numbers)]
+
+
+def _begin_reader(limits: Limits) -> list[str]:
+    """What begins a reader so that the system ends it with us; empty where it cannot."""
+    setpriv = _setpriv()
+    if setpriv is None:
+        return []
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = limits.command_memory_bytes or resource.RLIM_INFINITY
+    lowest = min((size for size in (most, hard) if size != resource.RLIM_INFINITY), default=None)
+    memory = "unlimited" if lowest is None else str(lowest // KIB)
+    return [setpriv, "--pdeathsig=KILL", "/bin/sh", "-c", BEGIN_READER, str(os.getpid()), memory]
+
+
+@functools.cache
+def _setpriv() -> str | None:
+    """The program of util-linux, where it is one that knows the option."""
+    found = shutil.which("setpriv", path=SEARCH_PATH)
+    if found is None:
+        return None
+    tried = subprocess.run([found, "--pdeathsig=KILL", "/bin/sh", "-c", ":"], capture_output=True)
+    return None if tried.returncode else found
 
 
 async def _pipe(sink: Sink, held: ExitStack, given: ExitStack) -> tuple[int, _Drain]:

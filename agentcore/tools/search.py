@@ -16,7 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.tools.arguments import FunctionTool, schema, text
 from agentcore.tools.base import ToolResult, Workspace, counted
 from agentcore.tools.paths import file_size, opened, shown
-from agentcore.tools.process import SEARCH_PATH, Sink, guarded
+from agentcore.tools.process import SEARCH_PATH, Sink, run_reader
 
 # Ignore rules that lie outside the workspace are not its own.
 WALK = [
@@ -223,21 +223,20 @@ async def _ripgrep(
     that takes too long."""
     walked = Walked()
     with opened(workspace, ".") as root:
-        searcher = guarded(
-            [_program(), *options, *_not_closed(place, workspace), "." if place.is_folder else "-"],
-            workspace,
-            folder=place.descriptor if place.is_folder else root,
-            stdin=DEVNULL if place.is_folder else place.descriptor,
-            stdout=sink,
-            stderr=walked.feed,
-        )
         seconds = workspace.limits.command_seconds or None
-        async with searcher as program:
-            try:
-                async with asyncio.timeout(seconds):
-                    await program.wait()
-            except TimeoutError:
-                raise ToolError(f"took over {seconds} s: search a smaller folder") from None
+        try:
+            async with asyncio.timeout(seconds):
+                await run_reader(
+                    [_program(), *options, *_not_closed(place, workspace)]
+                    + ["." if place.is_folder else "-"],
+                    workspace,
+                    folder=place.descriptor if place.is_folder else root,
+                    stdin=DEVNULL if place.is_folder else place.descriptor,
+                    stdout=sink,
+                    stderr=walked.feed,
+                )
+        except TimeoutError:
+            raise ToolError(f"took over {seconds} s: search a smaller folder") from None
     walked.check()
     return walked
 

@@ -93,6 +93,7 @@ def searching(root: Path) -> None:
         )
         show(f"grep in {FILES:,} files, 200 MB: {name}", ours, "ripgrep alone", least)
         show("", ours, "with a size limit", limited)
+        print(f"{'':60} beside ripgrep alone {ours / least:.2f} (to stay under 1.30)")
 
 
 def masking() -> None:
