@@ -148,7 +148,7 @@ def _(event: TurnEnded, batch: Batch) -> Mapping[str, Any]:
     StoredTurn.objects.create(
         **spending.turn_columns(event), session=session, **totals.gauge(session)
     )
-    return {}
+    return {"near": steering.nears(session)}
 
 
 @_apply.register
@@ -255,7 +255,7 @@ def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     session.thrash = session.thrash or event.thrash
     _measured(session, event.after)
     session.status = _working(session)
-    return {"compaction": row.number, "state": row.state}
+    return {"compaction": row.number, "state": row.state, "near": steering.nears(session)}
 
 
 @_apply.register

@@ -18,6 +18,7 @@ from agentcore.events import Event, EventKind
 from hermesweb import attempts, bodies
 from hermesweb.batch import Batch
 from hermesweb.models import AgentSession, SessionEvent
+from hermesweb.occasions import occasions_of
 from hermesweb.shown import shown
 
 
@@ -98,6 +99,11 @@ def _advance(
 def _tell(session: AgentSession, told: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
     first = session.seq - len(told) + 1
     SessionEvent.objects.bulk_create(
-        SessionEvent(session=session, seq=seq, kind=kind, data=shown(facts))
+        SessionEvent(session=session, seq=seq, kind=kind, data=_data(kind, facts))
         for seq, (kind, facts) in enumerate(told, first)
     )
+
+
+def _data(kind: EventKind, facts: Mapping[str, Any]) -> dict[str, Any]:
+    occasions = occasions_of(kind, facts)
+    return shown({**facts, "occasions": occasions} if occasions else facts)

@@ -11,6 +11,9 @@ from django.utils import timezone
 from agentcore.compaction.breaker import Breaker
 from hermesweb.models import AgentSession
 
+# Of a threshold: so much is near.
+NEAR = 0.9
+
 
 def hold(session: AgentSession) -> None:
     """No automatic compaction until the list has grown by what one must gain at least."""
@@ -26,6 +29,14 @@ def grown(session: AgentSession) -> None:
     """A hold with a bound ends where the list has grown up to it."""
     if session.hold and 0 < session.hold_until <= session.used:
         end_hold(session)
+
+
+def nears(session: AgentSession) -> bool:
+    """Whether the first threshold has come near: once, until it was further off again."""
+    profile = session.profile_version.value
+    threshold = profile.threshold(profile.stages[0]) * session.limit
+    was, session.near = session.near, bool(threshold) and session.used >= NEAR * threshold
+    return session.near and not was
 
 
 def breaker_of(session: AgentSession) -> Breaker:

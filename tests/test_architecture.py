@@ -67,6 +67,7 @@ LAYERS = {
             "http",
             "lock",
             "logs",
+            "occasions",
             "shown",
             "spark",
         },

@@ -109,6 +109,8 @@ class AgentSession(Gauge):
     hold = models.BooleanField(default=False)
     hold_until = models.PositiveBigIntegerField(default=0)
     thrash = models.BooleanField(default=False)
+    # The first threshold is near, and that was told.
+    near = models.BooleanField(default=False)
     summary_model = models.CharField(max_length=60, blank=True)
     breaker_failures = models.PositiveIntegerField(default=0)
     breaker_until = models.DateTimeField(null=True)

@@ -1,9 +1,9 @@
-// <notice-list threshold="0.8">: says, for a while and to screen readers, what happens in a session:
-// near the threshold, compacted, blocked, no longer helped by compacting, summaries given up, ended.
+// <notice-list>: says, for a while and to screen readers, the occasions of a session as they happen.
+// Which event is one stands in its `occasions`.
 
 import { kilobytes } from "./turns.js";
 
-const NEAR = 0.9; // of the threshold
+const KINDS = ["turn_ended", "compaction_ended", "compaction_failed", "blocked", "run_ended"];
 const SHOWN_FOR = 12_000;
 const ENDS = {
   answered: "The run ended with an answer.",
@@ -12,22 +12,26 @@ const ENDS = {
   failed: "The run failed.",
 };
 
+// Of each occasion the words, none where another says it, and how it looks.
+const WORDS = {
+  near_threshold: ({ used, limit }) => [`${Math.round((100 * used) / limit)}% full: a compaction is near.`, "warn"],
+  compacted: ({ before, after }) => [`Compacted: ${kilobytes(before)} before, ${kilobytes(after)} after.`, "ok"],
+  thrash: () => ["Compacting no longer helps: automatic compaction has stopped.", "bad"],
+  breaker_open: () => ["Summaries failed too often: for a while none is asked for.", "bad"],
+  blocked: () => ["The next request does not fit the window: unpin something or choose a larger one.", "bad"],
+  run_ended: ({ end }) => [ENDS[end], end === "failed" ? "bad" : "ok"],
+};
+
 class NoticeList extends HTMLElement {
   #ending;
-  #near = false;
 
   connectedCallback() {
     this.setAttribute("role", "log");
     this.setAttribute("aria-label", "Notices");
     this.#ending = new AbortController();
     const { signal } = this.#ending;
-    const on = (kind, hear) =>
-      document.addEventListener(`session:${kind}`, ({ detail }) => hear(detail.data), { signal });
-    on("turn_ended", (facts) => this.#measure(facts));
-    on("compaction_ended", (facts) => this.#compacted(facts));
-    on("compaction_failed", (facts) => this.#failed(facts));
-    on("blocked", () => this.#tell("The next request does not fit the window: unpin something or choose a larger one.", "bad"));
-    on("run_ended", ({ end }) => ENDS[end] && this.#tell(ENDS[end], end === "failed" ? "bad" : "ok"));
+    const hear = ({ detail }) => this.#hear(detail.data);
+    for (const kind of KINDS) document.addEventListener(`session:${kind}`, hear, { signal });
   }
 
   disconnectedCallback() {
@@ -35,22 +39,11 @@ class NoticeList extends HTMLElement {
     this.replaceChildren();
   }
 
-  // Once, until it is below again.
-  #measure({ used, limit }) {
-    const threshold = Number(this.getAttribute("threshold"));
-    const near = Boolean(limit && threshold) && used >= NEAR * threshold * limit;
-    if (near && !this.#near) this.#tell(`${Math.round((100 * used) / limit)}% full: a compaction is near.`, "warn");
-    this.#near = near;
-  }
-
-  #compacted({ state, before, after, thrash }) {
-    this.#near = false;
-    if (state === "applied") this.#tell(`Compacted: ${kilobytes(before)} before, ${kilobytes(after)} after.`, "ok");
-    if (thrash) this.#tell("Compacting no longer helps: automatic compaction has stopped.", "bad");
-  }
-
-  #failed({ breaker }) {
-    if (breaker?.open) this.#tell("Summaries failed too often: for a while none is asked for.", "bad");
+  #hear(facts) {
+    for (const occasion of facts.occasions ?? []) {
+      const [text, look] = WORDS[occasion](facts);
+      if (text) this.#tell(text, look);
+    }
   }
 
   #tell(text, look) {

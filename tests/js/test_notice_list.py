@@ -6,15 +6,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from hermesweb.occasions import Occasion
+
 Show = Callable[..., Page]
-LIST = '<notice-list threshold="0.8"></notice-list>'
+LIST = "<notice-list></notice-list>"
 
 
-def tell(page: Page, kind: str, **facts: Any) -> None:
+def tell(page: Page, kind: str, *occasions: str, **facts: Any) -> None:
     page.evaluate(
         """([kind, data]) => document.dispatchEvent(
           new CustomEvent("session:" + kind, { detail: { seq: 1, kind, data } }))""",
-        [kind, facts],
+        [kind, {**facts, "occasions": occasions}],
     )
 
 
@@ -23,57 +25,58 @@ def notes(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "facts", "said"),
+    ("kind", "occasion", "facts", "said"),
     [
-        ("turn_ended", {"used": 75, "limit": 100}, "75% full: a compaction is near."),
         (
-            "compaction_ended",
-            {"state": "applied", "before": 19_500, "after": 900},
+            *("turn_ended", "near_threshold"),
+            *({"used": 75, "limit": 100}, "75% full: a compaction is near."),
+        ),
+        (
+            *("compaction_ended", "compacted"),
+            {"before": 19_500, "after": 900},
             "Compacted: 19.5 kB before, 900 B after.",
         ),
         (
-            "compaction_ended",
-            {"state": "noop", "thrash": True},
-            "Compacting no longer helps: automatic compaction has stopped.",
+            *("compaction_ended", "thrash"),
+            *({}, "Compacting no longer helps: automatic compaction has stopped."),
         ),
         (
-            "compaction_failed",
-            {"breaker": {"open": True}},
-            "Summaries failed too often: for a while none is asked for.",
+            *("compaction_failed", "breaker_open"),
+            *({}, "Summaries failed too often: for a while none is asked for."),
         ),
         (
-            "blocked",
+            *("blocked", "blocked"),
             {},
             "The next request does not fit the window: unpin something or choose a larger one.",
         ),
-        ("run_ended", {"end": "answered"}, "The run ended with an answer."),
+        ("run_ended", "run_ended", {"end": "answered"}, "The run ended with an answer."),
     ],
 )
-def test_it_tells(show: Show, kind: str, facts: dict[str, Any], said: str) -> None:
+def test_it_tells(show: Show, kind: str, occasion: str, facts: dict[str, Any], said: str) -> None:
     page = show(LIST, "notice-list")
-    tell(page, kind, **facts)
+    tell(page, kind, occasion, **facts)
     assert notes(page) == [said]
 
 
-def test_near_is_told_once_until_it_was_far_again(show: Show) -> None:
+def test_it_has_words_for_every_occasion(show: Show) -> None:
     page = show(LIST, "notice-list")
-    for used in (50, 75, 78, 40, 75):
-        tell(page, "turn_ended", used=used, limit=100)
-    assert len(notes(page)) == 2
+    tell(page, "run_ended", *Occasion, end="answered", used=1, limit=2, before=2, after=1)
+    assert len(notes(page)) == len(Occasion)
 
 
 def test_what_is_grave_is_an_alert_and_stays_until_it_is_closed(show: Show) -> None:
     page = show(LIST, "notice-list")
-    tell(page, "run_ended", end="failed")
+    tell(page, "run_ended", "run_ended", end="failed")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("The run failed.")
     page.get_by_role("button", name="Close").click()
     expect(alert).to_have_count(0)
 
 
-def test_what_changes_nothing_is_not_told(show: Show) -> None:
+def test_what_is_no_occasion_is_not_told(show: Show) -> None:
     page = show(LIST, "notice-list")
     tell(page, "compaction_ended", state="noop")
     tell(page, "compaction_failed", failure="hook", detail="no")
     tell(page, "turn_ended", used=10, limit=0)
+    tell(page, "run_ended", "run_ended", end="blocked")
     assert notes(page) == []
