@@ -2,7 +2,8 @@
 
 Method: process CPU time, the best of 15 rounds in one process; each row beside the least that
 its work could cost, measured in the same run. The history has 10,000 messages and 27 MB: tool
-turns whose results are a third Chinese by bytes.
+turns whose results are a third Chinese by bytes. Exact counts are made of code with Chinese, beside
+encoding it; a kB may take 50 us.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from agentcore.compaction.keep_recent import KeepRecent  # noqa: E402
 from agentcore.compaction.plan import apply_plan  # noqa: E402
 from agentcore.compaction.strategy import Situation  # noqa: E402
 from agentcore.context import Context  # noqa: E402
+from agentcore.counting import counter_for  # noqa: E402
 from agentcore.messages import born  # noqa: E402
 
 ROUNDS = 15
@@ -70,6 +72,16 @@ def measuring(snapshot: Snapshot) -> list[tuple[str, float, str, float]]:
     return rows
 
 
+def counting() -> list[tuple[str, float, str, float]]:
+    counter = counter_for("gpt-4o")
+    assert counter is not None
+    text = "".join(f"def step_{n}(x): return x + {n}  # 中文 and prose\n" for n in range(2_000))
+    kilobytes = len(text.encode()) / 1_000
+    took = best(lambda: counter.text(text), 5) / kilobytes
+    least = best(text.encode, 50) / kilobytes
+    return [("count the tokens of a kB exactly (at most 50 us)", took, "encode", least)]
+
+
 def compacting(snapshot: Snapshot) -> list[tuple[str, float, str, float]]:
     pressure = pressure_of(NANO)(snapshot)
     stage = NANO.stages[0]
@@ -94,7 +106,7 @@ def compacting(snapshot: Snapshot) -> list[tuple[str, float, str, float]]:
 
 def main() -> None:
     whole = Snapshot.of(history(10_000))
-    rows = measuring(whole)
+    rows = measuring(whole) + counting()
     for messages in (100, 1_000, 10_000):
         rows += compacting(whole if messages == 10_000 else Snapshot.of(history(messages)))
     print(f"{'work':66} {'us':>10} {'beside':>10} {'us':>8} {'ratio':>7}")
