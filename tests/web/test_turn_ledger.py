@@ -115,7 +115,7 @@ def test_page_json_csv_and_api_tell_the_same_ledger(client: Client, ada: User) -
     assert client.get(f"/api/v1/sessions/{session.pk}/ledger").json() == told
     words = words_of(html_of(client, f"/sessions/{session.pk}/ledger/"))
     assert "726.0 kB in 12 turns, at most 132.0 kB, 200.0 kB saved" in words
-    assert "10 48 132.0 kB keep_recent 32.0 kB 620.0 kB" in words
+    assert "10 48 132.0 kB keep recent 32.0 kB 620.0 kB" in words
     assert "11–12 60.0 kB" in words
     assert "Sum so far Saved in it" in words
 
