@@ -96,6 +96,7 @@ class Agent:
             hooks=means.hooks,
             originals=means.originals,
             contradicted=standing.contradicted,
+            named=means.named,
         )
 
     def stop(self) -> None:

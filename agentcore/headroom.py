@@ -36,7 +36,7 @@ from agentcore.profile import Profile
 from agentcore.rest import Rest
 from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Toolbox
-from agentcore.writer import SummaryWriter
+from agentcore.writer import Named, SummaryWriter
 
 # The messages of these numbers, from the archive; the newest where they are many.
 Originals: TypeAlias = Callable[[Sequence[range]], Awaitable[Sequence[Message]]]
@@ -61,11 +61,12 @@ class Headroom:
         hooks: Hooks,
         originals: Originals | None,
         contradicted: Window | None,
+        named: Named | None,
     ) -> None:
         self._context = context
         self._toolbox = toolbox
         self._model = model
-        self._writer = SummaryWriter(summarizer, halt, breaker)
+        self._writer = SummaryWriter(summarizer, halt, breaker, named)
         self._counter = counter
         self._emit = emit
         self._hooks = hooks
@@ -263,10 +264,11 @@ class Headroom:
                 if options.summary is not None:
                     request = run.send(accept_written(options.summary, request))
                     continue
-                if self._writer.is_there and told:
+                if (self._writer.is_there or options.model) and told:
                     await self._emit([told.pop()])
                 request = replace(request, focus=options.focus)
-                request = run.send(await self._writer.write(request, override=override))
+                answer = await self._writer.write(request, override=override, name=options.model)
+                request = run.send(answer)
         except StopIteration as stop:
             result: CompactionResult = stop.value
             return result

@@ -15,6 +15,7 @@ from agentcore.pressure import Window
 from agentcore.tools.recall import Archive
 from agentcore.turn import Spent
 from agentcore.usage import Prices
+from agentcore.writer import Named
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ class Standing:
 class Means:
     """What a session may turn to. `summarizer` None: summaries are made from the ledger; `on_text`
     hears a reply while it comes; `check` raises before a tool runs when this worker no longer holds
-    the session; `originals` and `archive` read messages that left the list."""
+    the session; `originals` and `archive` read messages that left the list; `named` finds the model
+    that a person wants a summary of, by its name."""
 
     summarizer: ChatModel | None = None
     on_text: OnText | None = None
@@ -50,3 +52,4 @@ class Means:
     originals: Originals | None = None
     archive: Archive | None = None
     prices: Prices = field(default_factory=Prices)
+    named: Named | None = None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeAlias
 
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.pipeline import Answer
@@ -19,21 +22,35 @@ LENGTH_TRIES, INPUT_TRIES = 2, 4
 # Of a structured summary; a short one is asked for at 0.
 TEMPERATURE = 0.3
 
+# The model of that name. Raises ModelError where there is none.
+Named: TypeAlias = Callable[[str], Awaitable[ChatModel]]
+
 
 class SummaryWriter:
-    """`model` None: there is none to ask. `breaker` is that of the session and this model."""
+    """`model` None: there is none to ask. `breaker` is that of the session and this model; `named`
+    finds another one that a person wants it of."""
 
-    def __init__(self, model: ChatModel | None, halt: Halt, breaker: Breaker) -> None:
+    def __init__(
+        self,
+        model: ChatModel | None,
+        halt: Halt,
+        breaker: Breaker,
+        named: Named | None = None,
+    ) -> None:
         self._model = model
         self._halt = halt
+        self._named = named
         self.breaker = breaker
 
     @property
     def is_there(self) -> bool:
         return self._model is not None
 
-    async def write(self, request: SummaryRequest, *, override: bool) -> Answer:
-        """The summary, or why there is none. `override`: a person asks, whatever the breaker."""
+    async def write(self, request: SummaryRequest, *, override: bool, name: str = "") -> Answer:
+        """The summary, or why there is none. `override`: a person asks, whatever the breaker;
+        `name`: of that model, whose failures are not those that the breaker counts."""
+        if name:
+            return await self._by(name, request)
         if self._model is None:
             return None
         now = time.monotonic()
@@ -46,6 +63,16 @@ class SummaryWriter:
         else:
             self.breaker = self.breaker.succeeded()
         return answer
+
+    async def _by(self, name: str, request: SummaryRequest) -> Answer:
+        if self._named is None:
+            return SummaryFailed(Failure.ERROR, f"the model {name} cannot be asked here")
+        try:
+            model = await self._named(name)
+        except ModelError as error:
+            return SummaryFailed(Failure.ERROR, str(error))
+        answer = await self._timed(request, model)
+        return replace(answer, endpoint=name) if isinstance(answer, WrittenSummary) else answer
 
     async def _timed(self, request: SummaryRequest, model: ChatModel) -> Answer:
         if isinstance(model, Tempered):

@@ -7,7 +7,14 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
-from agentcore.compaction.result import CompactionResult, CompactionState, Failure, Trigger
+from agentcore.compaction.result import (
+    CompactionResult,
+    CompactionState,
+    Failure,
+    Trigger,
+    WrittenSummary,
+)
+from agentcore.compaction.summarizer import BY_PERSON
 from agentcore.events import CompactionEnded, CompactionFailed, Event
 from agentcore.ledger.survival import as_json
 from agentcore.usage import Usage
@@ -116,15 +123,22 @@ def _price(row: Compaction, result: CompactionResult) -> None:
     """What its summaries took. A summary that failed has no figures, so the cost is unknown."""
     summaries = result.summaries
     if summaries:
-        usages = [one.usage for one in summaries if one.usage]
         row.model = shown(summaries[-1].model)[:NAME_CHARS]
-        if len(usages) == len(summaries):
-            usage = sum(usages, Usage())
-            row.usage = asdict(usage)
-            if not result.failures:
-                row.cost = prices_of(row.session.summary_model or row.session.model).cost(usage)
-    elif not result.failures:
+    asked = [one for one in summaries if one.usage or one.model != BY_PERSON]
+    usages = [one.usage for one in asked if one.usage]
+    if asked and len(usages) == len(asked):
+        usage = sum(usages, Usage())
+        row.usage = asdict(usage)
+        if not result.failures:
+            row.cost = prices_of(_endpoint(row, asked[-1])).cost(usage)
+    elif not asked and not result.failures:
         row.cost = Decimal(0)
+
+
+def _endpoint(row: Compaction, summary: WrittenSummary) -> str:
+    """Under which name it was asked for: the one that a person chose, else the session's."""
+    session = row.session
+    return summary.endpoint or session.summary_model or session.model
 
 
 def bounded(told: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from agentcore import PRESETS
 from agentcore.compaction.asked import STAGES, CompactionOptions
+from hermesweb import endpoints
 from hermesweb.templatetags.units import words
 
 FOCUS_CHARS = 2_000
@@ -48,8 +50,17 @@ class CompactForm(forms.Form):
         help_text="Told to the model that writes it.",
     )
 
+    model = forms.ChoiceField(
+        required=False,
+        label=_("Summary written by"),
+        help_text=_("Asked only when you say so; the price is told before and after."),
+    )
+
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data, auto_id="compact-%s")
+        names = [row.name for row in endpoints.at_hand()]
+        choices = [("", _("the model that the session chooses")), *zip(names, names, strict=True)]
+        self.fields["model"].choices = choices  # type: ignore[attr-defined]
 
     @property
     def options(self) -> CompactionOptions:
@@ -61,6 +72,7 @@ class CompactForm(forms.Form):
             chosen["keep_last"],
             chosen["focus"],
             chosen["up_to"],
+            model=chosen["model"],
         )
 
 

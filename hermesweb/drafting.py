@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.result import SummaryFailed, WrittenSummary
 from agentcore.compaction.summarizer import SummaryRequest
@@ -14,6 +17,8 @@ from hermesweb.acts.previews import found_preview, options_of, preview
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, Preview
+from hermesweb.planning import Planned
+from hermesweb.summaries import Ask, Summarizer
 
 
 async def write(preview_id: str) -> None:
@@ -24,26 +29,40 @@ async def write(preview_id: str) -> None:
         asked = await database.run(_asked, preview_id)
         if asked is None:
             return
-        row, request, model = asked
+        row, request, chosen, model = asked
         answer = await SummaryWriter(model, Halt(), Breaker()).write(request, override=True)
+        if isinstance(answer, WrittenSummary):
+            answer = replace(answer, endpoint=chosen.name)
         await database.run(_keep, row, answer)
     finally:
         await database.close()
 
 
-def can_write(session: AgentSession) -> bool:
-    """Whether the session has a model that can be asked for a summary."""
-    return session.model not in endpoints.OWN and session.model in endpoints.names()
+def ask(session: AgentSession, plan: Planned, options: CompactionOptions) -> Ask | None:
+    """Whom the summary of a plan would be asked of; None where no stage wants one, or the session
+    has no model for it and none was chosen."""
+    if plan.request is None or not _has_model(session, options):
+        return None
+    try:
+        return summaries.ask(session, planning.in_force(session), plan.request, options.model)
+    except ModelUnavailable:
+        return None
 
 
-def _asked(preview_id: str) -> tuple[Preview, SummaryRequest, ChatModel] | None:
+def _has_model(session: AgentSession, options: CompactionOptions) -> bool:
+    own = session.model not in endpoints.OWN and session.model in endpoints.names()
+    return bool(options.model) or own
+
+
+def _asked(preview_id: str) -> tuple[Preview, SummaryRequest, Summarizer, ChatModel] | None:
     row = Preview.objects.select_related("session").filter(pk=preview_id).first()
     if row is None or row.options.get("writing") != "asked":
         return None
     session = row.session
     try:
-        plan = planning.planned(session, options_of(row))
-        chosen = summaries.choose(session, planning.in_force(session))
+        options = options_of(row)
+        plan = planning.planned(session, options)
+        chosen = summaries.wanted(session, planning.in_force(session), options.model)
         model = chosen.model or endpoints.chat_model(session)
     except ModelUnavailable as error:
         _told(row, failure=str(error))
@@ -51,7 +70,10 @@ def _asked(preview_id: str) -> tuple[Preview, SummaryRequest, ChatModel] | None:
     if plan.request is None:
         _told(row, failure="no stage of this plan makes a summary")
         return None
-    return row, plan.request, model
+    if not _has_model(session, options):
+        _told(row, failure="this session has no model that writes: choose one")
+        return None
+    return row, plan.request, chosen, model
 
 
 def _keep(row: Preview, answer: WrittenSummary | SummaryFailed | None) -> None:

@@ -33,10 +33,22 @@ def names() -> list[str]:
     return [*OWN, *endpoints]
 
 
+def at_hand() -> list[ModelEndpoint]:
+    """Those with a provider behind them whose key is there."""
+    return [row for row in ModelEndpoint.objects.order_by("tier", "name") if has_key(row)]
+
+
 def check(name: str) -> None:
     """Raises ModelUnavailable."""
     if name not in OWN:
         _key(_endpoint(name))
+
+
+def check_writer(name: str) -> None:
+    """Raises ModelUnavailable for a model that writes no summaries."""
+    if name in OWN:
+        raise ModelUnavailable(f"{name} has no provider behind it: what it says is no summary")
+    check(name)
 
 
 def given_window(name: str) -> int | None:
@@ -78,6 +90,11 @@ def chat_model(session: AgentSession) -> ChatModel:
     if session.model == REPLAY:
         return ReplayModel(_recorded(session), pace=REPLAY_PACE)
     return model_of(_endpoint(session.model))
+
+
+def named(name: str) -> ChatModel:
+    """Raises ModelUnavailable."""
+    return model_of(_endpoint(name))
 
 
 def model_of(endpoint: ModelEndpoint) -> ChatModel:

@@ -24,7 +24,7 @@ from hermesweb.shown import shown
 def context(
     session: AgentSession, found: Preview, plan: Planned, choice: DiffChoice | None = None
 ) -> dict[str, Any]:
-    row = _as_made(session, plan)
+    row = as_made(session, plan)
     chosen = choice.cleaned_data if choice else {}
     rows = plan.rows
     return {
@@ -43,7 +43,7 @@ def context(
     }
 
 
-def _as_made(session: AgentSession, plan: Planned) -> Compaction:
+def as_made(session: AgentSession, plan: Planned) -> Compaction:
     """The row that it would get; never saved."""
     row = Compaction(session=session, number=0, trigger=Trigger.MANUAL)
     event = CompactionEnded(plan.result, plan.before, plan.after, session.turns, 0.0)

@@ -156,6 +156,7 @@ class Work:
                 originals=self._originals,
                 archive=SessionArchive(session.pk, self._database.run),
                 prices=await self._database.run(prices_of, session.model),
+                named=lambda name: self._database.run(summaries.named, session, name),
             ),
         )
 

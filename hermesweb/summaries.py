@@ -10,6 +10,8 @@ from typing import Any
 from django.db.models import Sum
 
 from agentcore.compaction.breaker import Breaker
+from agentcore.compaction.summarizer import SummaryRequest
+from agentcore.errors import ModelError
 from agentcore.events import EventKind
 from agentcore.llm.base import ChatModel
 from agentcore.llm.masked import MaskedModel
@@ -17,18 +19,64 @@ from agentcore.llm.router import Purpose, Tier, route
 from agentcore.profile import Profile
 from agentcore.usage import Usage
 from hermesweb import endpoints, steering
+from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, ModelEndpoint
-from hermesweb.prices import prices_in
+from hermesweb.prices import prices_in, prices_of
 from hermesweb.recorder import record_flag
+
+CHOSEN = "chosen by a person"
 
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """`model` None: the session's own; `reason` says why another one is asked."""
+    """`name` is that of its endpoint; `model` None: the session's own; `reason` says why another
+    one is asked."""
 
     name: str
     model: ChatModel | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Whom a summary would be asked of, the estimated tokens of that and at most of its answer, and
+    what they cost in USD: None where a price is not known."""
+
+    name: str
+    reason: str
+    input: int
+    output: int
+    cost: Decimal | None
+
+
+def ask(session: AgentSession, profile: Profile, request: SummaryRequest, name: str = "") -> Ask:
+    """`name`: as in `wanted`. Raises ModelUnavailable."""
+    chosen = wanted(session, profile, name)
+    tokens = sum(message.sizes.tokens for message in request.messages())
+    usage = Usage(input=tokens, output=request.most_tokens)
+    cost = prices_of(chosen.name).cost(usage)
+    return Ask(chosen.name, chosen.reason, usage.input, usage.output, cost)
+
+
+def wanted(session: AgentSession, profile: Profile, name: str = "") -> Summarizer:
+    """The one of that name, else as the session chooses. Secrets are masked for all but its own
+    model. Raises ModelUnavailable."""
+    if not name:
+        return choose(session, profile)
+    endpoints.check_writer(name)
+    if name == session.model:
+        return Summarizer(name, reason=CHOSEN)
+    return Summarizer(name, MaskedModel(endpoints.named(name)), CHOSEN)
+
+
+def named(session: AgentSession, name: str) -> ChatModel:
+    """For an agent at work, whose own model has that name too. Raises ModelError."""
+    try:
+        endpoints.check_writer(name)
+        model = endpoints.named(name)
+    except ModelUnavailable as error:
+        raise ModelError(str(error)) from error
+    return model if name == session.model else MaskedModel(model)
 
 
 def choose(session: AgentSession, profile: Profile) -> Summarizer:

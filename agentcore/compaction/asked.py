@@ -25,7 +25,7 @@ class CompactionOptions:
     """`preset`: its stages instead of the profile's; `stage`: that one alone; `keep_last`: newest
     messages, results or turns that each stage leaves alone; `up_to`: number of the last message
     that may leave; `focus`: what a summary is to keep above all; `summary`: its text, by a
-    person."""
+    person; `model`: the name of the one that is asked for it."""
 
     preset: str = ""
     stage: str = ""
@@ -33,6 +33,7 @@ class CompactionOptions:
     focus: str = ""
     up_to: int | None = None
     summary: str | None = None
+    model: str = ""
 
     def applied_to(self, profile: Profile) -> Profile:
         """The profile with other stages; its budget and limits stay. Raises ProfileError."""

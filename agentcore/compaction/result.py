@@ -72,13 +72,15 @@ class SummaryFailed:
 
 @dataclass(frozen=True, slots=True)
 class WrittenSummary:
-    """A summary that was accepted; `left_out` counts older messages dropped from its input."""
+    """A summary that was accepted; `left_out` counts older messages dropped from its input;
+    `model` as its provider calls it, `endpoint` the name that it was asked by, where one chose."""
 
     text: str
     left_out: int = 0
     model: str = ""
     usage: Usage | None = None
     seconds: float = 0.0
+    endpoint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

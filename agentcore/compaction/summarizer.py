@@ -79,6 +79,11 @@ class SummaryRequest:
     def text(self) -> str:
         return "\n".join(self.lines)
 
+    @property
+    def most_tokens(self) -> int:
+        """What the summary may take at most, by estimate."""
+        return self.tokens if self.structured else self.options.chars // CHARS_A_TOKEN
+
     def messages(self) -> list[Message]:
         """The list of its own that asks a model for this summary."""
         told = SHORT.format(words=self.options.words)

@@ -14,9 +14,10 @@ from agentcore.compaction.asked import CompactionOptions, PreparedPlan
 from agentcore.compaction.result import WrittenSummary
 from agentcore.errors import ProfileError, StalePlan
 from agentcore.usage import Usage
-from hermesweb import audit, prepared
+from hermesweb import audit, endpoints, prepared
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.queue import compact_now
+from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, Compaction, Preview
 from hermesweb.planning import Planned, planned
 from hermesweb.shown import storable
@@ -54,6 +55,11 @@ def plan_of(
     session: AgentSession, options: CompactionOptions, written: WrittenSummary | None = None
 ) -> Planned:
     """Raises Invalid for options that cannot be, and for a summary that is not taken."""
+    try:
+        if options.model:
+            endpoints.check_writer(options.model)
+    except ModelUnavailable as error:
+        raise Invalid(str(error), "model") from error
     try:
         plan = planned(session, options, written)
     except ProfileError as error:
@@ -94,7 +100,12 @@ def ask_summary(who: User | None, session: AgentSession, preview_id: str) -> Pre
     with transaction.atomic():
         AgentSession.objects.select_for_update().get(pk=session.pk)
         found.save(update_fields=["options"])
-        audit.write(who, "summary_asked", chain=session.pk, new={"preview": found.pk})
+        audit.write(
+            who,
+            "summary_asked",
+            chain=session.pk,
+            new={"preview": found.pk, "model": asked["model"]},
+        )
     draft(found.pk)
     return found
 

@@ -21,6 +21,7 @@ from hermesweb.api import (
     imports,
     instructions,
     messages,
+    previews,
     profiles,
     sessions,
 )
@@ -89,7 +90,7 @@ api = NinjaAPI(
 )
 add_handlers(api)
 for noun in (
-    *(sessions, instructions, messages, compactions, forks, history),
+    *(sessions, instructions, messages, compactions, previews, forks, history),
     *(exports, imports, profiles),
 ):
     api.add_router("", noun.router)

@@ -9,12 +9,13 @@ from pydantic import Field
 from agentcore.compaction.asked import CompactionOptions
 from hermesweb import acts, diffs
 from hermesweb.access import session_or_404
+from hermesweb.api import previews
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window, by_number
-from hermesweb.api.plans import added_rows, changed_rows, shape
+from hermesweb.api.plans import added_rows, changed_rows, usd
 from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
-from hermesweb.models import Compaction, Preview
+from hermesweb.models import Compaction
 
 router = Router(tags=["compactions"])
 
@@ -28,13 +29,20 @@ class Wish(Body):
     focus: str = Field(default="", max_length=2_000)
     up_to: int | None = Field(default=None, ge=1, le=10**9)
     summary: str | None = Field(default=None, max_length=1_000_000)
+    model: str = Field(default="", max_length=60)
     preview: bool = False
     preview_id: str = Field(default="", max_length=60)
 
     @property
     def options(self) -> CompactionOptions:
         return CompactionOptions(
-            self.preset, self.stage, self.keep_last, self.focus, self.up_to, self.summary
+            self.preset,
+            self.stage,
+            self.keep_last,
+            self.focus,
+            self.up_to,
+            self.summary,
+            self.model,
         )
 
 
@@ -46,7 +54,7 @@ def compact(request: SignedIn, id: str, body: Wish | None = None) -> Status[dict
     wish = body or Wish()
     if wish.preview:
         found, plan = acts.preview(request.user, session, wish.options)
-        return Status(200, {**_kept(found), **shape(plan), "floor": acts.floor(session)})
+        return Status(200, previews.shape(session, found, plan))
     if wish.preview_id:
         if wish.model_fields_set != {"preview_id"}:
             raise acts.Invalid(
@@ -120,16 +128,7 @@ def short(row: Compaction) -> dict[str, Any]:
         "unit": row.unit or None,
         "model": row.model or None,
         "tokens": row.usage,
-        "cost": f"{row.cost.normalize():f}" if row.cost is not None else None,
+        "cost": usd(row.cost),
         "seconds": row.seconds,
         "at": row.at,
-    }
-
-
-def _kept(found: Preview) -> dict[str, Any]:
-    return {
-        "preview_id": found.pk,
-        "ends_at": found.ends_at,
-        "revision": found.revision,
-        "last_number": found.last_number,
     }

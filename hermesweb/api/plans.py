@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 from agentcore import diff
-from agentcore.compaction.result import CompactionResult
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.ledger.survival import as_json
 from agentcore.snapshot import Snapshot
-from hermesweb import attempts, totals
+from hermesweb import attempts, drafting, looks, totals
+from hermesweb.models import AgentSession
 from hermesweb.planning import Planned
 from hermesweb.shown import shown
 
 
-def shape(plan: Planned) -> dict[str, Any]:
-    """`freed` is in bytes; `summary` the text that would stand in the list."""
+def shape(session: AgentSession, plan: Planned, options: CompactionOptions) -> dict[str, Any]:
+    """`freed` is in bytes; `summary` the text that would stand in the list, with what it took;
+    `would_ask` the model that it would be asked of, estimated tokens and cost."""
     result, proof = plan.result, plan.verification
     stands_for = {one.number: _ranges(one.stands_for) for one in plan.born}
     return {
@@ -34,7 +37,8 @@ def shape(plan: Planned) -> dict[str, Any]:
         "survival": _survival(proof.survival) if proof else {},
         "fates": changed_rows(plan.rows),
         "added": added_rows(plan.rows, stands_for),
-        "summary": _summary(plan, result),
+        "summary": _summary(session, plan),
+        "would_ask": _ask(session, plan, options),
     }
 
 
@@ -74,11 +78,37 @@ def _survival(found: Any) -> dict[str, Any]:
     return {kind: attempts.bounded(told) for kind, told in as_json(found).items()}
 
 
-def _summary(plan: Planned, result: CompactionResult) -> dict[str, Any] | None:
+def usd(cost: Decimal | None) -> str | None:
+    return None if cost is None else f"{cost.normalize():f}"
+
+
+def _summary(session: AgentSession, plan: Planned) -> dict[str, Any] | None:
+    result = plan.result
     if plan.request is None:
         return None
     by = result.summaries[-1].model if result.summaries else "ledger"
-    return {"text": shown(plan.summary), "words": plan.words, "by": by}
+    made = looks.as_made(session, plan)
+    return {
+        "text": shown(plan.summary),
+        "words": plan.words,
+        "by": by,
+        "tokens": made.usage,
+        "cost": usd(made.cost),
+    }
+
+
+def _ask(session: AgentSession, plan: Planned, options: CompactionOptions) -> dict[str, Any] | None:
+    ask = drafting.ask(session, plan, options)
+    if ask is None:
+        return None
+    return {
+        "model": ask.name,
+        "reason": ask.reason or None,
+        "tokens_are": "estimate",
+        "input": ask.input,
+        "output": ask.output,
+        "cost": usd(ask.cost),
+    }
 
 
 def _ranges(runs: Sequence[range]) -> list[list[int]]:

@@ -157,7 +157,7 @@ def _answer(
     context |= {
         "section": "sessions",
         "can_steer": can_steer(session),
-        "can_write": drafting.can_write(session),
+        "ask": drafting.ask(session, context["plan"], options),
         "query": query_of(options),
         "boundary": f"{_here(session)}?{query_of(replace(options, up_to=None))}&up_to=",
         "floor": acts.floor(session),

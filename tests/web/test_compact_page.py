@@ -229,7 +229,7 @@ def test_the_model_writes_the_summary_once_and_the_page_finds_it(
 def test_who_has_a_summary_written_is_audited(client: Client, served: AgentSession) -> None:
     wanted = asked_of(client, served)
     entry = AuditEntry.objects.get(chain=served.pk, action="summary_asked")
-    assert (entry.who, entry.new) == ("ada", {"preview": wanted})
+    assert (entry.who, entry.new) == ("ada", {"preview": wanted, "model": ""})
 
 
 def test_a_summary_that_was_not_written_says_why(
