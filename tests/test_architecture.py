@@ -86,6 +86,7 @@ LAYERS = {
                 "planning",
                 "prepared",
                 "prices",
+                "queued",
                 "steering",
                 "wishes",
             ),
