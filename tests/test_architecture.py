@@ -18,7 +18,7 @@ OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis"
 LAYERS = {
     "agentcore": [
         {"errors", "facts", "kinds", "redact", "sections", "usage", "wire"},
-        {"breakdown", "limits", "options"},
+        {"breakdown", "limits", "media", "options"},
         {"messages"},
         {"snapshot", "counting", "erasing", "pressure", "ledger", "memory"},
         {
