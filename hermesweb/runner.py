@@ -161,7 +161,7 @@ class Work:
         )
 
     async def _originals(self, runs: Sequence[range]) -> Sequence[Message]:
-        return await self._database.run(lives.messages_of, self._lease.session_id, runs)
+        return await self._database.run(lives.originals_of, self._lease.session_id, runs)
 
     async def _summarizer(
         self, session: AgentSession, profile: Profile, model: ChatModel
