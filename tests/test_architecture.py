@@ -93,13 +93,13 @@ LAYERS = {
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
             *("lifetimes", "lines", "rollup", "search", "spans", "spending", "subjects"),
-            *("turn_ledger", "wake"),
+            *("turn_ledger", "posting", "wake", "webhooks"),
         },
         {"recorder"},
         {"acts", "border", "counts", "imports", "follow"},
         {
             *("compact_form", "consumers", "drafting", "forms", "opening", "reading", "runner"),
-            *("states", "summaries", "wall"),
+            *("states", "summaries", "wall", "webhook_form"),
         },
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},
@@ -120,8 +120,10 @@ ONLY = {
         "lease",
         "models",
         "planning",
+        "posting",
         "runner",
         "wake",
+        "webhooks",
     },
 }
 STRATEGIES = {

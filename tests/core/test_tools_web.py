@@ -19,7 +19,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from servers import Server, redirect, said, serving, silence
 
-from agentcore.errors import ToolError
 from agentcore.limits import Limits
 from agentcore.messages import ToolCall, ToolStatus
 from agentcore.tools import Lent, Mode, Web, toolbox
@@ -379,46 +378,3 @@ def test_web_tools_are_offered_where_the_set_up_lends_the_network() -> None:
     assert offered(Mode.PLAN, Web(search="http://x")) == set()
     assert offered(Mode.DEBUG, Web()) == {"web_fetch"}
     assert offered(Mode.GOAL, Web(search="http://x")) == {"web_fetch", "web_search"}
-
-
-async def test_a_post_gives_the_status_and_is_sent_whole() -> None:
-    async with serving(said("thanks", status="202 Accepted")) as server:
-        url = f"http://hook.example:{server.port}/in?a=1"
-        net = Net(hook=server)
-        status = await net.fetcher.post(url, b'{"a": 1}', {"X-Name": "v"}, seconds=5)
-    assert status == 202
-    head = server.requests[0]
-    assert head.startswith("POST /in?a=1 HTTP/1.1\r\n") and f"Host: {url[7:-7]}\r\n" in head
-    assert "X-Name: v\r\n" in head and "Content-Length: 8\r\n" in head
-
-
-async def test_a_redirect_of_a_post_is_not_followed() -> None:
-    async with serving(said("no")) as target, serving(redirect("http://b.example/")) as server:
-        net = Net(hook=server, b=target)
-        url = f"http://hook.example:{server.port}/"
-        assert await net.fetcher.post(url, b"{}", {}, seconds=5) == 302
-    assert net.asked == ["hook.example"] and target.requests == []
-
-
-async def test_a_post_goes_to_no_inside_address_and_waits_no_longer_than_it_may() -> None:
-    with pytest.raises(ToolError, match="inside address"):
-        net = Net({"in.example": ["10.0.0.1"]})
-        await net.fetcher.post("http://in.example/", b"{}", {}, seconds=5)
-    async with serving(silence) as server:
-        url = f"http://hook.example:{server.port}/"
-        with pytest.raises(ToolError, match="within 1 s"):
-            await Net(hook=server).fetcher.post(url, b"{}", {}, seconds=1)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        *("ftp://a.example/", "http://u:p@a.example/", "http://a.example:22/", "http://127.1/"),
-        *("http://127.0.0.1/", "http://[::1]/", "http://169.254.169.254/", "no address"),
-    ],
-)
-def test_what_is_refused_whatever_its_name_means_is_known_without_asking(url: str) -> None:
-    with pytest.raises(ToolError):
-        Fetcher().check(url)
-    Fetcher().check("https://93.184.216.34/hook")
-    Fetcher().check("https://hook.example/x?y=1")
