@@ -99,15 +99,14 @@ class Stage:
 @dataclass(frozen=True, slots=True)
 class SummaryOptions:
     """`words` and `chars` bound a short summary, `tokens` a structured one (at most 5% of the
-    window), `input_tokens` what either is made from; `seconds` is the time it may take. The default
-    `source` is the one that holds what was planted (docs/summary-source.md)."""
+    window), `input_tokens` what either is made from; `seconds` is the time it may take."""
 
     words: int = 300
     chars: int = 2_500
     tokens: int = 20_000
     input_tokens: int = 40_000
     seconds: int = 60
-    source: SummarySource = SummarySource.ARCHIVE
+    source: SummarySource = SummarySource.ROLLING
     input: SummaryInput = SummaryInput.CALLS
     on_failure: SummaryFailure = SummaryFailure.KEEP
 

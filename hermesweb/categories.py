@@ -5,6 +5,10 @@ The order is that of the request: rigid parts first, tool results last.
 
 from __future__ import annotations
 
+from django.utils.text import capfirst
+
+from hermesweb.labels import words
+
 LETTERS: dict[str, str] = {
     "system_prompt": "S",
     "project_docs": "D",
@@ -39,4 +43,4 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 def label(category: str) -> str:
     """`tool_results` -> `Tool results`."""
-    return category.replace("_", " ").capitalize()
+    return capfirst(words(category))

@@ -8,6 +8,7 @@ from typing import Any
 from agentcore.compaction.result import CompactionState
 from agentcore.pressure import TokenSource, Unit
 from hermesweb import spending
+from hermesweb.labels import words
 from hermesweb.models import AgentSession, ProfileVersion, StoredTurn
 
 CHART_ROWS = 1_000
@@ -31,7 +32,7 @@ def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS
     return {
         "unit": session.unit,
         "threshold": profile.threshold(first),
-        "name": first.strategy.replace("_", " "),
+        "name": words(first.strategy),
         "turns": chart_rows(session, most),
     }
 

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.memory import EntryKind
+from hermesweb.labels import words_lazy
 from hermesweb.listing import ALIVE, FATES, Choice, Order, View
 from hermesweb.rollup import By
-from hermesweb.templatetags.units import plain, words
+from hermesweb.templatetags.units import plain
 
 MOST_DIGITS = 18
 
@@ -87,16 +89,18 @@ class RollupChoice(forms.Form):
 
 class MemoryChoice(forms.Form):
     q = forms.CharField(
-        max_length=200, required=False, label="Text", widget=forms.TextInput({"type": "search"})
+        max_length=200, required=False, label=_("Text"), widget=forms.TextInput({"type": "search"})
     )
-    workspace = forms.ChoiceField(required=False, label="Folder")
+    workspace = forms.ChoiceField(required=False, label=_("Folder"))
     kind = forms.ChoiceField(
-        choices=[("", "all kinds"), *((one, words(one)) for one in EntryKind)], required=False
+        label=_("Kind"),
+        choices=[("", _("all kinds")), *((one, words_lazy(one)) for one in EntryKind)],
+        required=False,
     )
 
     def __init__(self, *args: Any, workspaces: Sequence[str], **options: Any) -> None:
         super().__init__(*args, **options)
-        folders = [("", "all folders"), *((one, plain(one)) for one in workspaces)]
+        folders = [("", _("all folders")), *((one, plain(one)) for one in workspaces)]
         self.fields["workspace"].choices = folders  # type: ignore[attr-defined]
 
 

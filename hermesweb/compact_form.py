@@ -12,42 +12,43 @@ from django.utils.translation import gettext_lazy as _
 from agentcore import PRESETS
 from agentcore.compaction.asked import STAGES, CompactionOptions
 from hermesweb import endpoints
-from hermesweb.templatetags.units import words
+from hermesweb.labels import words_lazy
 
 FOCUS_CHARS = 2_000
 
 
 class CompactForm(forms.Form):
     preset = forms.ChoiceField(
-        choices=[("", "as the profile says"), *((name, name) for name in PRESETS)],
+        label=_("Preset"),
+        choices=[("", _("as the profile says")), *((name, name) for name in PRESETS)],
         required=False,
         widget=forms.RadioSelect,
     )
     stage = forms.ChoiceField(
-        choices=[("", "all of them"), *((name, words(name)) for name in STAGES)],
+        choices=[("", _("all of them")), *((name, words_lazy(name)) for name in STAGES)],
         required=False,
-        label="Stages",
+        label=_("Stages"),
     )
     keep_last = forms.IntegerField(
         min_value=0,
         max_value=10_000,
         required=False,
-        label="Keep the last",
-        help_text="Messages, results or turns, as each stage counts; empty: as it is set.",
+        label=_("Keep the last"),
+        help_text=_("Messages, results or turns, as each stage counts; empty: as it is set."),
     )
     up_to = forms.IntegerField(
         min_value=1,
         max_value=10**9,
         required=False,
-        label="Nothing behind message",
-        help_text="A number of the list, or b on a row below.",
+        label=_("Nothing behind message"),
+        help_text=_("A number of the list, or b on a row below."),
     )
     focus = forms.CharField(
         max_length=FOCUS_CHARS,
         required=False,
-        label="Focus of the summary",
+        label=_("Focus of the summary"),
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Told to the model that writes it.",
+        help_text=_("Told to the model that writes it."),
     )
 
     model = forms.ChoiceField(

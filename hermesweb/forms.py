@@ -5,18 +5,22 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from agentcore.limits import Limits
 from agentcore.memory import EntryKind
 from agentcore.transcripts import Format
 from hermesweb import access, endpoints
 from hermesweb.acts import Invalid
+from hermesweb.labels import sentence, words_lazy
 from hermesweb.models import AgentSession, Profile
-from hermesweb.templatetags.units import plain, words
+from hermesweb.templatetags.units import plain
 
 # An upload is read into memory as a whole.
 MOST_IMPORT_BYTES = 200_000_000
 MOST_PREDECESSORS = 30
+KINDS = [(one.value, words_lazy(one)) for one in EntryKind]
 
 
 class NewSession(forms.Form):
@@ -24,27 +28,32 @@ class NewSession(forms.Form):
 
     instruction = forms.CharField(
         strip=False,
-        label="What should the agent do?",
+        label=_("What should the agent do?"),
         widget=forms.Textarea(attrs={"rows": 6, "autofocus": True}),
-        error_messages={"required": "Write what the agent should do."},
+        error_messages={"required": _("Write what the agent should do.")},
     )
     workspace = forms.CharField(
-        label="Folder",
-        help_text="The agent reads and writes in this folder, and nowhere else.",
-        error_messages={"required": "Name the folder that the agent works in."},
+        label=_("Folder"),
+        help_text=_("The agent reads and writes in this folder, and nowhere else."),
+        error_messages={"required": _("Name the folder that the agent works in.")},
     )
-    model = forms.CharField(widget=forms.Select)
+    model = forms.CharField(label=_("Model"), widget=forms.Select)
     profile = forms.CharField(
-        widget=forms.Select, help_text="Sets the budget, and when and how it is compacted."
+        label=_("Profile"),
+        widget=forms.Select,
+        help_text=_("Sets the budget, and when and how it is compacted."),
     )
     title = forms.CharField(
-        required=False, max_length=200, help_text="Without one the instruction's first line."
+        label=_("Title"),
+        required=False,
+        max_length=200,
+        help_text=_("Without one the instruction's first line."),
     )
     predecessor = forms.CharField(
         required=False,
-        label="Go on from",
+        label=_("Go on from"),
         widget=forms.Select,
-        help_text="Its goal, decisions, changed files and state are handed over.",
+        help_text=_("Its goal, decisions, changed files and state are handed over."),
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -61,7 +70,7 @@ class NewSession(forms.Form):
         chosen = self.cleaned_data["predecessor"]
         found = self._readable.filter(pk=chosen).first() if chosen else None
         if chosen and found is None:
-            raise forms.ValidationError(f"There is no session {plain(chosen)}.")
+            raise forms.ValidationError(_("There is no session %(id)s.") % {"id": plain(chosen)})
         return found
 
     def clean_instruction(self) -> str:
@@ -72,8 +81,7 @@ class NewSession(forms.Form):
 
     def add_invalid(self, error: Invalid) -> None:
         field = "instruction" if error.field == "text" else error.field
-        text = str(error)
-        self.add_error(field if field in self.fields else None, f"{text[:1].upper()}{text[1:]}.")
+        self.add_error(field if field in self.fields else None, sentence(str(error)))
 
     def _offer(self, field: str, names: Any) -> None:
         self.fields[field].widget.choices = [(name, name) for name in names]
@@ -83,46 +91,44 @@ class NewSession(forms.Form):
         found = self._readable.only("pk", "title")
         sessions = [*found.filter(pk=chosen), *found.exclude(pk=chosen)[:MOST_PREDECESSORS]]
         named = [(one.pk, plain(one)) for one in sessions]
-        self.fields["predecessor"].widget.choices = [("", "no other session"), *named]
+        self.fields["predecessor"].widget.choices = [("", _("no other session")), *named]
 
 
 class Correction(forms.Form):
     """What a person may change of a memory entry; `acts` checks the values."""
 
-    kind = forms.ChoiceField(choices=[(one.value, words(one)) for one in EntryKind])
+    kind = forms.ChoiceField(label=_("Kind"), choices=KINDS)
     text = forms.CharField(
+        label=_("Text"),
         max_length=Limits().memory_entry_chars,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=f"One sentence, at most {Limits().memory_entry_chars} characters.",
-        error_messages={"required": "Write what later sessions should know."},
+        help_text=format_lazy(
+            _("One sentence, at most {most} characters."), most=Limits().memory_entry_chars
+        ),
+        error_messages={"required": _("Write what later sessions should know.")},
     )
 
     def add_invalid(self, error: Invalid) -> None:
-        text = str(error)
-        self.add_error(
-            error.field if error.field in self.fields else None, f"{text[:1].upper()}{text[1:]}."
-        )
+        self.add_error(error.field if error.field in self.fields else None, sentence(str(error)))
 
 
 class NewEntry(Correction):
     workspace = forms.CharField(
-        label="Folder",
+        label=_("Folder"),
         widget=forms.TextInput(attrs={"list": "workspaces"}),
-        help_text="Sessions in this folder may be given the entry, and no others.",
-        error_messages={"required": "Name the folder."},
+        help_text=_("Sessions in this folder may be given the entry, and no others."),
+        error_messages={"required": _("Name the folder.")},
     )
-    kind = forms.ChoiceField(
-        choices=[(one.value, words(one)) for one in EntryKind], initial=EntryKind.FACT
-    )
+    kind = forms.ChoiceField(label=_("Kind"), choices=KINDS, initial=EntryKind.FACT)
     field_order = ("text", "kind", "workspace")
 
 
 class ImportFile(forms.Form):
     file = forms.FileField(
-        label="Recording",
+        label=_("Recording"),
         error_messages={
-            "required": "Choose a file.",
-            "empty": "The file is empty. Nothing was stored.",
+            "required": _("Choose a file."),
+            "empty": _("The file is empty. Nothing was stored."),
         },
     )
 
@@ -130,13 +136,16 @@ class ImportFile(forms.Form):
         file = self.cleaned_data["file"]
         if file.size > MOST_IMPORT_BYTES:
             raise forms.ValidationError(
-                f"{file.size:,} bytes are over the {MOST_IMPORT_BYTES:,} of an upload: "
-                "manage.py import_session reads a file of any size."
+                _(
+                    "%(size)s bytes are over the %(most)s of an upload: manage.py import_session "
+                    "reads a file of any size."
+                )
+                % {"size": f"{file.size:,}", "most": f"{MOST_IMPORT_BYTES:,}"}
             )
         return file
 
     def add_refusal(self, name: str, reason: str) -> None:
         formats = ", ".join(name.replace("-", " ") for name in Format)
-        self.add_error(
-            "file", f"{plain(name)}: {plain(reason)}. Nothing was stored. Known: {formats}."
-        )
+        text = _("%(file)s: %(reason)s. Nothing was stored. Known: %(formats)s.")
+        facts = {"file": plain(name), "reason": plain(reason), "formats": formats}
+        self.add_error("file", text % facts)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from agentcore.pressure import Unit, WindowSource
 from agentcore.profile import Profile
 from hermesweb.categories import GROUPS, LETTERS
+from hermesweb.labels import words
 from hermesweb.models import ProfileVersion
 from hermesweb.models.sessions import Gauge as Measured
 
@@ -168,7 +169,7 @@ def gauge_of(
         row.used,
         limit=row.limit or None,
         unit=row.unit,
-        source=f"{row.tokens_are} {row.counter}".strip() if in_tokens else "measured",
+        source=_source(row) if in_tokens else words("measured"),
         doubt=row.window_from if is_window and doubtful else "",
         reserve=row.reserve if is_window else 0,
         thresholds=_thresholds(version.value),
@@ -177,10 +178,12 @@ def gauge_of(
     )
 
 
+def _source(row: Measured) -> str:
+    return f"{words(row.tokens_are)} {row.counter}".strip()
+
+
 def _thresholds(profile: Profile) -> list[tuple[str, float]]:
-    return [
-        (stage.strategy.replace("_", " "), profile.threshold(stage)) for stage in profile.stages
-    ]
+    return [(words(stage.strategy), profile.threshold(stage)) for stage in profile.stages]
 
 
 def grouped(breakdown: Mapping[str, int]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext as _
 
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate
@@ -126,15 +127,15 @@ class Page:
     @property
     def views(self) -> list[Option]:
         return [
-            Option("What the model sees", self.choice.at(view=View.MODEL), self.choice),
-            Option("Full transcript", self.choice.at(view=View.ALL), self.choice),
+            Option(_("What the model sees"), self.choice.at(view=View.MODEL), self.choice),
+            Option(_("Full transcript"), self.choice.at(view=View.ALL), self.choice),
         ]
 
     @property
     def orders(self) -> list[Option]:
         return [
-            Option("In order", self.choice.at(order=Order.IN_ORDER), self.choice),
-            Option("Largest", self.choice.at(order=Order.LARGEST), self.choice),
+            Option(_("In order"), self.choice.at(order=Order.IN_ORDER), self.choice),
+            Option(_("Largest"), self.choice.at(order=Order.LARGEST), self.choice),
         ]
 
     @property

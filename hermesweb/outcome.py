@@ -6,6 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from agentcore import diff
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
@@ -13,23 +17,24 @@ from agentcore.compaction.result import CompactionState, Failure
 from agentcore.events import EventKind
 from agentcore.options import Stage as ProfileStage
 from agentcore.pressure import Unit
+from hermesweb.labels import unit_word, words
 from hermesweb.models import AgentSession, Compaction
 
-WHY_NOT: Mapping[str, str] = {
-    Failure.NOTHING_TO_COMPACT: "nothing in the list could leave or shrink",
-    Failure.DID_NOT_SHRINK: "the result would not have been smaller",
-    Failure.INVARIANT: "the result would have broken a rule, so it was rolled back",
-    Failure.EMPTY: "the summary came back empty",
-    Failure.TOOL_CALL: "the model called a tool instead of writing a summary",
-    Failure.REFUSAL: "the model refused to write a summary",
-    Failure.HEADINGS: "the summary lacked its headings",
-    Failure.TOO_LONG: "the summary was too long",
-    Failure.ERROR: "asking for the summary failed",
-    Failure.TIMEOUT: "the summary took too long",
-    Failure.BREAKER_OPEN: "summaries failed too often lately, so none was asked for",
-    Failure.ABORTED: "a hook ended it",
-    Failure.CANCELLED: "it was withdrawn",
-    Failure.STALE: "the list changed meanwhile",
+WHY_NOT: Mapping[str, Promise] = {
+    Failure.NOTHING_TO_COMPACT: _("nothing in the list could leave or shrink"),
+    Failure.DID_NOT_SHRINK: _("the result would not have been smaller"),
+    Failure.INVARIANT: _("the result would have broken a rule, so it was rolled back"),
+    Failure.EMPTY: _("the summary came back empty"),
+    Failure.TOOL_CALL: _("the model called a tool instead of writing a summary"),
+    Failure.REFUSAL: _("the model refused to write a summary"),
+    Failure.HEADINGS: _("the summary lacked its headings"),
+    Failure.TOO_LONG: _("the summary was too long"),
+    Failure.ERROR: _("asking for the summary failed"),
+    Failure.TIMEOUT: _("the summary took too long"),
+    Failure.BREAKER_OPEN: _("summaries failed too often lately, so none was asked for"),
+    Failure.ABORTED: _("a hook ended it"),
+    Failure.CANCELLED: _("it was withdrawn"),
+    Failure.STALE: _("the list changed meanwhile"),
 }
 
 
@@ -91,7 +96,7 @@ def outcome(session: AgentSession, row: Compaction, rows: Sequence[diff.Row]) ->
         freed = row.before - row.after
     return Outcome(
         headline=_headline(row),
-        why=WHY_NOT.get(row.failure, row.failure.replace("_", " ")),
+        why=str(WHY_NOT.get(row.failure) or words(row.failure)),
         freed=freed,
         share=freed / row.before if freed is not None and row.before else None,
         inequality=_inequality(session, row),
@@ -102,30 +107,35 @@ def outcome(session: AgentSession, row: Compaction, rows: Sequence[diff.Row]) ->
 
 
 def _headline(row: Compaction) -> str:
-    return {
-        CompactionState.QUEUED: "waits for the next safe border",
-        CompactionState.RUNNING: "is running",
-        CompactionState.NOOP: "changed nothing",
-        CompactionState.FAILED: "failed; the list is as it was",
-        CompactionState.UNDONE: "was undone",
+    text = {
+        CompactionState.QUEUED: _("Compaction %(number)s waits for the next safe border."),
+        CompactionState.RUNNING: _("Compaction %(number)s is running."),
+        CompactionState.NOOP: _("Compaction %(number)s changed nothing."),
+        CompactionState.FAILED: _("Compaction %(number)s failed; the list is as it was."),
+        CompactionState.UNDONE: _("Compaction %(number)s was undone."),
         CompactionState.APPLIED: "",
     }[CompactionState(row.state)]
+    return str(text) % {"number": row.number}
 
 
 def _inequality(session: AgentSession, row: Compaction) -> str:
     """The pressure that was measured against the threshold then in force, in the limit's unit."""
     if row.used_before is None or not row.limit:
         return ""
-    unit = "tok" if row.unit == Unit.TOKENS else row.unit
+    unit = unit_word(row.unit)
     found = _stage(session, row)
     if found is None:
         share = row.used_before / row.limit
-        return f"{row.used_before:,} of {row.limit:,} {unit}, {share:.1%}"
+        text = gettext("%(used)s of %(limit)s %(unit)s, %(share)s")
+        used, limit = f"{row.used_before:,}", f"{row.limit:,}"
+        return text % {"used": used, "limit": limit, "unit": unit, "share": f"{share:.1%}"}
     stage, threshold = found
     at = round(threshold * row.limit)
     reached = row.used_before > at if stage.above else row.used_before >= at
     sign = (">" if stage.above else "≥") if reached else ("≤" if stage.above else "<")
-    return f"{row.used_before:,} {sign} {at:,} {unit}, {threshold:.0%} of {row.limit:,}"
+    of = gettext("%(share)s of %(limit)s")
+    told = of % {"share": f"{threshold:.0%}", "limit": f"{row.limit:,}"}
+    return f"{row.used_before:,} {sign} {at:,} {unit}, {told}"
 
 
 def _schemas(row: Compaction) -> int:
@@ -172,7 +182,7 @@ def _stages(row: Compaction, rows: Sequence[diff.Row]) -> list[Stage]:
         left -= freed
         stages.append(
             Stage(
-                stage["stage"].replace("_", " "),
+                words(stage["stage"]),
                 left,
                 freed,
                 x=100.0 * min(left, whole) / whole,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from agentcore.usage import Usage
 from hermesweb import wishes
 from hermesweb.models import AgentSession, Compaction
@@ -99,7 +101,7 @@ def proof(session: AgentSession, row: Compaction) -> Proof:
 
 def _no_undo(session: AgentSession, row: Compaction) -> str:
     if wishes.made_by(session) != row.revision:
-        return "The list was changed since."
+        return _("The list was changed since.")
     return wishes.why_no_undo(session)
 
 

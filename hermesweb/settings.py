@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from hermesweb.environment import env_flag, env_int, env_list, env_places
+from hermesweb.environment import env_flag, env_int, env_list
 from hermesweb.lock import running
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -121,7 +121,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "hermesweb.language.PageLanguage",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -226,6 +226,10 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SECURE = PRODUCTION
 
 # Channels
 
@@ -268,8 +272,6 @@ ALLOWED_ROOTS = [
 ]
 WEB_TOOLS = env_flag("HERMESWEB_WEB_TOOLS", not (PRODUCTION or TESTING))
 SEARCH_URL = os.environ.get("HERMESWEB_SEARCH_URL", "")
-# Inside addresses, each HOST:PORT, that webhooks may be sent to beside public ones.
-WEBHOOK_HOSTS = env_places("HERMESWEB_WEBHOOK_HOSTS")
 # Of the explorer's replies, so that a person can watch and steer it.
 EXPLORER_PACE_MS = env_int("HERMESWEB_EXPLORER_PACE_MS", 0 if TESTING else 1_000)
 

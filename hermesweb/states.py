@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 
+from django.utils.translation import gettext as _
+
 from agentcore.snapshot import State
 from hermesweb.acts import Invalid
 from hermesweb.models import AgentSession
@@ -14,15 +16,18 @@ def state_of(session: AgentSession, text: str, field: str = "at") -> State:
     born, `REV` the list as that revision left it to the next. Raises Invalid."""
     found = _FORMS.fullmatch(text)
     if found is None:
-        raise Invalid(f"{text!r:.60} is no state: write turn:42, REV or REV.NUMBER", field)
+        refusal = _("%(text)s is no state: write turn:42, REV or REV.NUMBER")
+        raise Invalid(refusal % {"text": f"{text!r:.60}"}, field)
     if found["turn"]:
         return _end_of_turn(session, int(found["turn"]), field)
     revision = int(found["revision"])
     if revision > session.revision:
-        raise Invalid(f"there is no revision {revision}; the last is {session.revision}", field)
+        refusal = _("there is no revision %(number)s; the last is %(last)s")
+        raise Invalid(refusal % {"number": revision, "last": session.revision}, field)
     number = int(found["number"] or session.last_number)
     if number > session.last_number:
-        raise Invalid(f"there is no message {number}; the last is {session.last_number}", field)
+        refusal = _("there is no message %(number)s; the last is %(last)s")
+        raise Invalid(refusal % {"number": number, "last": session.last_number}, field)
     return State(revision, number)
 
 
@@ -30,5 +35,6 @@ def _end_of_turn(session: AgentSession, number: int, field: str) -> State:
     ends = session.stored_turns.filter(number=number)
     state = ends.values_list("ended_revision", "ended_number").first()
     if state is None:
-        raise Invalid(f"there is no turn {number}; the last is {session.turns}", field)
+        refusal = _("there is no turn %(number)s; the last is %(last)s")
+        raise Invalid(refusal % {"number": number, "last": session.turns}, field)
     return State(*state)

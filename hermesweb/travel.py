@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, QuerySet, Sum
+from django.utils.translation import gettext as _
 
 from agentcore.breakdown import NOTHING, Breakdown
 from agentcore.snapshot import State
@@ -27,7 +28,9 @@ class Stop:
 
     @property
     def label(self) -> str:
-        return f"turn {self.turn}" if self.turn else f"revision {self.state.revision}"
+        if self.turn:
+            return _("turn %(turn)s") % {"turn": self.turn}
+        return _("revision %(number)s") % {"number": self.state.revision}
 
 
 @dataclass(frozen=True, slots=True)

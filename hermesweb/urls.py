@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
+from django.views.i18n import set_language
 
 from hermesweb import api
 from hermesweb.views import (
@@ -21,7 +22,7 @@ from hermesweb.views import (
     sessions,
     sign_in,
     travel,
-    webhooks,
+    words,
 )
 from hermesweb.views.theme import theme
 
@@ -83,15 +84,14 @@ urlpatterns = [
     path("memory/", memory.page, name="memory"),
     path("memory/<int:id>/", memory.entry, name="memory_entry"),
     path("memory/<int:id>/delete", memory.forget, name="memory_delete"),
-    path("webhooks/", webhooks.page, name="webhooks"),
-    path("webhooks/<int:id>/", webhooks.edit, name="webhook"),
-    path("webhooks/<int:id>/delete", webhooks.delete, name="webhook_delete"),
     path("imports/new/", imports.new, name="import"),
     path("imports/<str:id>/", imports.imported, name="imported"),
     path("accounts/login/", sign_in.password, name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("sign-in/<str:token>/", sign_in.link, name="sign_in_link"),
     path("theme/", theme, name="theme"),
+    path("language/", set_language, name="language"),
+    path("words.js", words.catalog, name="words"),
     path("api/v1/", api.urls),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),

@@ -11,10 +11,13 @@ from math import inf
 from typing import NamedTuple
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet, Sum
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
 from agentcore.compaction.result import CompactionState
 from hermesweb.forecast import turns_to_compaction
 from hermesweb.gauge import Gauge, Tick, gauge_of, grouped
+from hermesweb.labels import words
 from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
 from hermesweb.reading import is_automatic
 from hermesweb.spark import Spark, spark
@@ -76,11 +79,11 @@ class Filters:
         """(query value, name, count, chosen) of each group that one can choose."""
         counts = _counts(sessions)
         every = sum(count for group, count in counts.items() if group is not Group.ARCHIVED)
-        offered = [("", "all", every, self.group is None)]
+        offered = [("", _("All"), every, self.group is None)]
         for group, count in counts.items():
             if count or group is not Group.ARCHIVED:
-                offered.append((group, group.replace("_", " "), count, self.group is group))
-        return [(value, name.capitalize(), count, chosen) for value, name, count, chosen in offered]
+                offered.append((group, capfirst(words(group)), count, self.group is group))
+        return offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +142,6 @@ def in_group(sessions: QuerySet[AgentSession], group: Group | None) -> QuerySet[
     return sessions.filter(status__in=GROUPS[group])
 
 
-def verdict(shown: Sequence[Row]) -> tuple[str, str]:
-    """What the wall says in a sentence, and what of it needs a decision."""
-    live = sum(row.is_live for row in shown)
-    needs = sum(row.group is Group.NEEDS_YOU for row in shown)
-    thrash = sum(row.is_live and row.session.thrash for row in shown)
-    soon = [row for row in shown if row.is_soon and not row.session.thrash]
-    warnings = [
-        f"{needs} {'needs' if needs == 1 else 'need'} you." if needs else "",
-        f"{thrash} {'compacts' if thrash == 1 else 'compact'} every turn." if thrash else "",
-        _soon(soon) if soon else "",
-    ]
-    calm = f"{_count(len(shown), 'session')}, {live or 'none'} running."
-    return calm, " ".join(filter(None, warnings))
-
-
 def rows(sessions: QuerySet[AgentSession], sort: Sort) -> list[Row]:
     """The newest of these, in the order asked for."""
     newest = sessions.select_related("profile_version__profile").order_by("-changed_at")
@@ -186,15 +174,6 @@ def _counts(sessions: QuerySet[AgentSession]) -> dict[Group, int]:
         group: sum(by_status.get(status, 0) for status in members)
         for group, members in GROUPS.items()
     }
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _soon(close: Sequence[Row]) -> str:
-    who = f"“{close[0].session}” compacts" if len(close) == 1 else f"{len(close)} compact"
-    return f"{who} within {_count(max(row.left or 1 for row in close), 'turn')}."
 
 
 def _turns(sessions: Iterable[AgentSession]) -> dict[str, list[Step]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.directives import Instruction as Wish
@@ -17,7 +18,6 @@ from hermesweb.models import AgentSession, Instruction, StoredMessage
 
 # Changes that the program made: taking one back alone would leave a list that is not true.
 OWN_CHANGES = (EventKind.REPAIRED, EventKind.SYSTEM_REBUILT, EventKind.MEMORY_INJECTED)
-FORK = "fork from before it instead"
 
 
 def wish_of(session: AgentSession, row: Instruction) -> Wish:
@@ -42,15 +42,21 @@ def why_no_undo(session: AgentSession) -> str:
     """Why the last change of the list cannot be taken back; empty where it can."""
     change = session.revisions.filter(number=session.revision).first()
     if change is None:
-        return "nothing was changed in the list yet"
+        return _("nothing was changed in the list yet")
     if change.cause in OWN_CHANGES:
         what = change.get_cause_display()
-        return f"the last change, revision {change.number}, is the program's own ({what}): {FORK}"
+        text = _(
+            "the last change, revision %(number)s, is the program's own (%(cause)s): fork from "
+            "before it instead"
+        )
+        return text % {"number": change.number, "cause": what}
     if change.cause == EventKind.ERASED:
-        return f"the last change, revision {change.number}, erased a text: it is gone"
+        text = _("the last change, revision %(number)s, erased a text: it is gone")
+        return text % {"number": change.number}
     last = session.stored_turns.order_by("-number").first()
     if last is not None and last.requested_revision >= change.number:
-        return f"a request was sent since, in turn {last.number}: {FORK}"
+        text = _("a request was sent since, in turn %(turn)s: fork from before it instead")
+        return text % {"turn": last.number}
     return ""
 
 

@@ -18,7 +18,7 @@ OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis"
 LAYERS = {
     "agentcore": [
         {"errors", "facts", "kinds", "redact", "sections", "usage", "wire"},
-        {"breakdown", "limits", "media", "options"},
+        {"breakdown", "limits", "options"},
         {"messages"},
         {"snapshot", "counting", "erasing", "pressure", "ledger", "memory"},
         {
@@ -65,6 +65,8 @@ LAYERS = {
             "environment",
             "forecast",
             "http",
+            "labels",
+            "language",
             "lock",
             "logs",
             "occasions",
@@ -86,20 +88,19 @@ LAYERS = {
                 "planning",
                 "prepared",
                 "prices",
-                "queued",
                 "steering",
                 "wishes",
             ),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
             *("lifetimes", "lines", "rollup", "search", "spans", "spending", "subjects"),
-            *("turn_ledger", "posting", "wake", "webhooks"),
+            *("turn_ledger", "wake"),
         },
         {"recorder"},
         {"acts", "border", "counts", "imports", "follow"},
         {
             *("compact_form", "consumers", "drafting", "forms", "opening", "reading", "runner"),
-            *("states", "summaries", "wall", "webhook_form"),
+            *("states", "summaries", "verdict", "wall"),
         },
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},
@@ -120,10 +121,8 @@ ONLY = {
         "lease",
         "models",
         "planning",
-        "posting",
         "runner",
         "wake",
-        "webhooks",
     },
 }
 STRATEGIES = {

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,35 +29,21 @@ class Workspace:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """`kind` is its media type, such as image/png."""
-
-    kind: str
-    data: bytes = field(repr=False)
-
-    @property
-    def url(self) -> str:
-        return f"data:{self.kind};base64,{b64encode(self.data).decode()}"
-
-
-@dataclass(frozen=True, slots=True)
 class ToolResult:
     """`text` names its subject (tool, path, command) in its first line. `captured` is the whole
     output where `text` already is a shortened form of it. `checkpoint`: the message that is born
-    of this result is to be one. `pictures` stand after the text."""
+    of this result is to be one."""
 
     text: str
     status: ToolStatus = ToolStatus.OK
     keep: Keep = "head"
     captured: str | None = None
     checkpoint: bool = False
-    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What left the toolbox: the clamped text and the pictures for the message, and what was
-    captured, in which a picture that is too large stands as its data URL."""
+    """What left the toolbox: the clamped text for the message, and what was captured."""
 
     call: ToolCall
     text: str
@@ -67,7 +51,6 @@ class Outcome:
     captured: str
     seconds: float
     checkpoint: bool = False
-    pictures: tuple[Picture, ...] = ()
 
     @property
     def cut(self) -> Cut | None:
@@ -120,21 +103,15 @@ class Toolbox:
             result = await self._run(call)
         except ToolError as error:
             result = ToolResult(f"{call.name}: {error}", ToolStatus.FAILED)
-        limits = self._workspace.limits
         text = without_keys(result.text or "(no output)", self._keys)
         captured = text if result.captured is None else without_keys(result.captured, self._keys)
-        pictures, refused = _fitting(result.pictures, limits.picture_bytes)
-        # In front, where no clamp of the head takes them away.
-        subject, *rest = text.split("\n", 1)
-        told = "\n".join([subject, *map(_refusal, refused), *rest])
         return Outcome(
             call,
-            clamp(told, limits.result_bytes, result.keep),
+            clamp(text, self._workspace.limits.result_bytes, result.keep),
             result.status,
-            "\n".join([captured, *(picture.url for picture in refused)]),
+            captured,
             time.monotonic() - started,
             result.checkpoint,
-            pictures,
         )
 
     async def close(self) -> None:
@@ -153,22 +130,6 @@ class Toolbox:
 def counted(count: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _fitting(
-    pictures: Sequence[Picture], most: int
-) -> tuple[tuple[Picture, ...], tuple[Picture, ...]]:
-    """Those that one result holds, and the others: a picture is given whole or not at all."""
-    sizes = accumulate(len(picture.data) for picture in pictures)
-    fitting = sum(1 for size in sizes if not most or size <= most)
-    return tuple(pictures[:fitting]), tuple(pictures[fitting:])
-
-
-def _refusal(picture: Picture) -> str:
-    return (
-        f"… a picture ({picture.kind}, {len(picture.data)} bytes) is too large for a result; "
-        "the session keeps it; make a smaller one"
-    )
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agentcore.events import EventKind
 from hermesweb import approvals, steering
@@ -22,12 +23,14 @@ def answer(
     """Let the run go on: with the compaction, or without it until the list has grown. Refused
     where nothing waits, so that of two answers the first one holds."""
     if what != approvals.COMPACTION:
-        raise Invalid(f"nothing of the name {what!r:.80} waits: use {approvals.COMPACTION}", "call")
+        text = _("nothing of the name %(name)s waits: use %(known)s")
+        facts = {"name": f"{what!r:.80}", "known": approvals.COMPACTION}
+        raise Invalid(text % facts, "call")
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         asked = approvals.pending(row)
         if asked is None:
-            raise Refused("no compaction waits for an answer: it was given already", "answered")
+            raise Refused(_("no compaction waits for an answer: it was given already"), "answered")
         asked.options = {**asked.options, "allow": allow}
         asked.state, asked.by = InstructionState.TAKEN, who
         asked.save(update_fields=["options", "state", "by"])

@@ -8,12 +8,13 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agentcore.events import EventKind
 from agentcore.options import Automatic
 from agentcore.tools import Mode
 from hermesweb import endpoints
-from hermesweb.acts.errors import Invalid
+from hermesweb.acts.errors import Invalid, not_one_of
 from hermesweb.acts.flags import TITLE_CHARS
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.naming import profile_named
@@ -53,8 +54,7 @@ def create(
     measure(session)
     with transaction.atomic():
         session.save()
-        quotes = "" if title else "title"
-        act(owner, session, EventKind.SESSION_CREATED, session_facts, quotes=quotes)
+        act(owner, session, EventKind.SESSION_CREATED, session_facts)
         if instruction.strip():
             send(owner, session, instruction)
     return session
@@ -63,18 +63,22 @@ def create(
 def allowed_folder(text: str) -> Path:
     """The folder as a resolved path, inside an allowed root. Raises Invalid."""
     if not text.strip() or "\0" in text:
-        raise Invalid("name the folder that the agent works in", "workspace")
+        raise Invalid(_("name the folder that the agent works in"), "workspace")
     folder = _resolved(text)
     roots = [Path(root).resolve() for root in settings.ALLOWED_ROOTS]
     if not any(folder.is_relative_to(root) for root in roots):
         inside = ", ".join(str(root) for root in roots)
         raise Invalid(
-            f"{folder} is not inside an allowed folder ({inside}): choose one there, or start "
-            "with HERMESWEB_ALLOWED_ROOTS set",
+            _(
+                "%(folder)s is not inside an allowed folder (%(inside)s): choose one there, or "
+                "start with HERMESWEB_ALLOWED_ROOTS set"
+            )
+            % {"folder": folder, "inside": inside},
             "workspace",
         )
     if not folder.is_dir():
-        raise Invalid(f"there is no folder {folder}: make it, or choose another", "workspace")
+        text = _("there is no folder %(folder)s: make it, or choose another")
+        raise Invalid(text % {"folder": folder}, "workspace")
     return folder
 
 
@@ -84,7 +88,7 @@ def model_named(name: str, recording: AgentSession | None) -> str:
     except endpoints.ModelUnavailable as error:
         raise Invalid(str(error), "model") from error
     if name == endpoints.REPLAY and recording is None:
-        raise Invalid("replay needs a recorded session: import one first", "model")
+        raise Invalid(_("replay needs a recorded session: import one first"), "model")
     return name
 
 
@@ -107,14 +111,14 @@ def _resolved(text: str) -> Path:
         folder = Path(text).expanduser().resolve()
         folder.is_dir()
     except (OSError, RuntimeError, ValueError) as error:
-        raise Invalid(
-            f"{storable(text)!r:.200} cannot be looked up: choose another folder", "workspace"
-        ) from error
+        refusal = _("%(folder)s cannot be looked up: choose another folder")
+        told = f"{storable(text)!r:.200}"
+        raise Invalid(refusal % {"folder": told}, "workspace") from error
     return folder
 
 
 def _one_of(value: str, members: Iterable[str], field: str) -> str:
     known = list(members)
     if value not in known:
-        raise Invalid(f"{field} is one of {', '.join(filter(None, known))}, not {value!r}", field)
+        raise Invalid(not_one_of(field, filter(None, known), value), field)
     return value

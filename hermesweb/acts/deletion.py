@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from hermesweb import audit, lease
 from hermesweb.acts.errors import Refused
@@ -14,7 +15,7 @@ def delete(who: User | None, session: AgentSession) -> None:
     with transaction.atomic():
         row = AgentSession.objects.select_for_update().get(pk=session.pk)
         if row.holder or row.status in (*lease.AT_WORK, Status.QUEUED):
-            raise Refused("stop the run first, then delete the session", "running")
+            raise Refused(_("stop the run first, then delete the session"), "running")
         facts = {"title": row.title, "owner": str(row.owner), "messages": row.last_number}
         audit.write(who, "deleted", chain=row.pk, old=facts)
         remove(row)

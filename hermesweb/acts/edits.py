@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
 
 from agentcore.compaction.edits import exclude_plan, new_topic_plan
 from agentcore.compaction.result import CompactionState
@@ -17,6 +18,7 @@ from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.naming import known
 from hermesweb.acts.queue import enqueue, take_work
 from hermesweb.acts.telling import act
+from hermesweb.labels import words
 from hermesweb.lives import snapshot_of
 from hermesweb.models import AgentSession, Instruction
 from hermesweb.wake import wake
@@ -32,7 +34,7 @@ def undo(who: User | None, session: AgentSession, compaction: int | None = None)
         if reason := wishes.why_no_undo(row):
             raise Refused(reason, "not_undoable")
 
-    return wish(who, session, InstructionKind.UNDO, check)
+    return _wish(who, session, InstructionKind.UNDO, check)
 
 
 def exclude(who: User | None, session: AgentSession, numbers: Collection[int]) -> Instruction:
@@ -43,7 +45,7 @@ def exclude(who: User | None, session: AgentSession, numbers: Collection[int]) -
         known(row, numbers)
         _try(lambda: exclude_plan(snapshot_of(row), numbers, pins.in_force(row)), row)
 
-    return wish(who, session, InstructionKind.EXCLUDE, check, sorted(set(numbers)))
+    return _wish(who, session, InstructionKind.EXCLUDE, check, sorted(set(numbers)))
 
 
 def restore(who: User | None, session: AgentSession, numbers: Collection[int]) -> Instruction:
@@ -53,9 +55,9 @@ def restore(who: User | None, session: AgentSession, numbers: Collection[int]) -
         known(row, numbers)
         alive = row.lives.filter(number__in=numbers, to_revision=None)
         if len(set(alive.values_list("number", flat=True))) == len(set(numbers)):
-            raise Refused("it is in the list already: there is nothing to bring back", "in_list")
+            raise Refused(_("it is in the list already: there is nothing to bring back"), "in_list")
 
-    return wish(who, session, InstructionKind.RESTORE, check, sorted(set(numbers)))
+    return _wish(who, session, InstructionKind.RESTORE, check, sorted(set(numbers)))
 
 
 def new_topic(who: User | None, session: AgentSession) -> Instruction:
@@ -64,17 +66,16 @@ def new_topic(who: User | None, session: AgentSession) -> Instruction:
     def check(row: AgentSession) -> None:
         _try(lambda: new_topic_plan(snapshot_of(row), pins.in_force(row)), row)
 
-    return wish(who, session, InstructionKind.NEW_TOPIC, check)
+    return _wish(who, session, InstructionKind.NEW_TOPIC, check)
 
 
-def wish(
+def _wish(
     who: User | None,
     session: AgentSession,
     kind: InstructionKind,
-    check: Callable[[AgentSession], None],
+    check: Any,
     numbers: Collection[int] = (),
 ) -> Instruction:
-    """Queue what changes the list; `check` refuses it with the row locked."""
     queued = Instruction(session=session, kind=kind, by=who)
 
     def change(row: AgentSession) -> Mapping[str, Any]:
@@ -101,8 +102,10 @@ def _try(plan: Any, row: AgentSession) -> None:
 def _check_is_last(row: AgentSession, number: int) -> None:
     found = row.stored_compactions.filter(number=number).first()
     if found is None:
-        raise Invalid(f"there is no compaction {number}", "number")
+        raise Invalid(_("there is no compaction %(number)s") % {"number": number}, "number")
     if found.state != CompactionState.APPLIED:
-        raise Refused(f"compaction {number} is {found.state}: nothing to undo", "not_applied")
+        text = _("compaction %(number)s is %(state)s: nothing to undo")
+        raise Refused(text % {"number": number, "state": words(found.state)}, "not_applied")
     if wishes.made_by(row) != found.revision:
-        raise Refused(f"the list was changed since compaction {number}: {wishes.FORK}", "changed")
+        text = _("the list was changed since compaction %(number)s: fork from before it instead")
+        raise Refused(text % {"number": number}, "changed")

@@ -6,16 +6,18 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, Sum
+from django.utils.translation import gettext as _
 
 from agentcore.breakdown import Category
 from agentcore.events import EventKind
+from agentcore.messages import Role
 from agentcore.options import Automatic
 from agentcore.pressure import Unit
 from agentcore.profile import BYTES_A_TOKEN
 from agentcore.prompt import MODES
-from hermesweb import lease, memory, pins, steering
-from hermesweb.acts.errors import Invalid, Refused
+from hermesweb import lease, memory, steering
+from hermesweb.acts.errors import Invalid, Refused, not_one_of, read_only
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.naming import known, profile_named
 from hermesweb.acts.telling import act
@@ -53,7 +55,7 @@ def pin(
             pin_until=until[:TITLE_CHARS],
             pinned_by=who,
         )
-        row.pinned_bytes = pins.bytes_held(row)
+        row.pinned_bytes = pinned_bytes(row)
         row.thrash = False
         _check_reachable(row)
         return _pin_facts(row, numbers)
@@ -64,7 +66,7 @@ def pin(
 def unpin(who: User | None, session: AgentSession, numbers: Collection[int]) -> None:
     def change(row: AgentSession) -> Mapping[str, Any]:
         _chosen(row, numbers).update(pinned=False, pin_reason="", pinned_by=None)
-        row.pinned_bytes = pins.bytes_held(row)
+        row.pinned_bytes = pinned_bytes(row)
         row.thrash = False
         return _pin_facts(row, numbers)
 
@@ -85,19 +87,27 @@ def floor(session: AgentSession) -> int:
     return sum(parts[category] for category in RIGID) + session.pinned_bytes
 
 
+def pinned_bytes(row: AgentSession) -> int:
+    """A pinned member of a tool group keeps its whole group in the list: those of its turn."""
+    pins = row.messages.filter(pinned=True)
+    group = (Role.ASSISTANT, Role.TOOL)
+    turns = pins.filter(turn__gt=0, role__in=group).values_list("turn", flat=True)
+    kept = row.messages.filter(Q(pinned=True) | Q(turn__in=list(turns), role__in=group))
+    alive = kept.filter(lives__to_revision=None).distinct()
+    return alive.aggregate(sum=Sum("bytes"))["sum"] or 0
+
+
 def rename(who: User | None, session: AgentSession, title: str) -> None:
     title = " ".join(str(shown(title)).split())
     if not title or len(title) > TITLE_CHARS:
-        raise Invalid(f"a title has 1 to {TITLE_CHARS} characters, not {len(title)}", "title")
+        text = _("a title has 1 to %(most)s characters, not %(count)s")
+        raise Invalid(text % {"most": TITLE_CHARS, "count": len(title)}, "title")
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         row.title = title
         return {"title": title}
 
-    # Until somebody names it, a title is what the first instruction says.
-    named = session.events.filter(kind=EventKind.RENAMED).exists()
-    old = {"title": session.title} if named else None
-    act(who, session, EventKind.RENAMED, change, old=old)
+    act(who, session, EventKind.RENAMED, change, old={"title": session.title})
 
 
 def change_profile(who: User | None, session: AgentSession, name: str) -> None:
@@ -121,7 +131,7 @@ def change_profile(who: User | None, session: AgentSession, name: str) -> None:
 def change_automatic(who: User | None, session: AgentSession, value: str) -> None:
     """`value` empty: as the profile says."""
     if value and value not in list(Automatic):
-        raise Invalid(f"automatic is one of {', '.join(Automatic)}, not {value!r}", "automatic")
+        raise Invalid(not_one_of("automatic", Automatic, value), "automatic")
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         row.automatic = value
@@ -134,7 +144,7 @@ def change_automatic(who: User | None, session: AgentSession, value: str) -> Non
 def change_mode(who: User | None, session: AgentSession, value: str) -> None:
     """What is offered from the next run on."""
     if value not in MODES:
-        raise Invalid(f"mode is one of {', '.join(MODES)}, not {value!r}", "mode")
+        raise Invalid(not_one_of("mode", MODES, value), "mode")
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         row.mode = value
@@ -151,7 +161,7 @@ def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         if row.status in (*lease.AT_WORK, Status.QUEUED):
-            raise Refused("stop the run first, then archive the session", "running")
+            raise Refused(_("stop the run first, then archive the session"), "running")
         if entries is not None:
             memory.store(row, entries)
         row.status = Status.ARCHIVED if on else Status.IDLE
@@ -162,7 +172,7 @@ def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
 
 def _chosen(row: AgentSession, numbers: Collection[int]) -> QuerySet[StoredMessage]:
     if row.kind != SessionKind.RUN:
-        raise Refused(f"a session of kind {row.kind} can only be read", "read_only")
+        raise read_only(row.kind)
     known(row, numbers)
     return row.messages.filter(number__in=numbers)
 
@@ -178,8 +188,16 @@ def _check_reachable(row: AgentSession) -> None:
     limit = row.limit * (BYTES_A_TOKEN if row.unit == Unit.TOKENS else 1)
     if limit and rigid + pinned > limit:
         raise Refused(
-            f"{rigid:,} bytes that always stay + {pinned:,} pinned = {rigid + pinned:,}, over the "
-            f"limit of {limit:,}: unpin something, or choose a larger budget",
+            _(
+                "%(rigid)s bytes that always stay + %(pinned)s pinned = %(sum)s, over the limit of "
+                "%(limit)s: unpin something, or choose a larger budget"
+            )
+            % {
+                "rigid": f"{rigid:,}",
+                "pinned": f"{pinned:,}",
+                "sum": f"{rigid + pinned:,}",
+                "limit": f"{limit:,}",
+            },
             "pins_too_large",
         )
 

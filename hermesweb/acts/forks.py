@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agentcore.events import EventKind, RunEnd
 from agentcore.messages import Role
 from agentcore.snapshot import State
-from hermesweb import audit, copies, pins
+from hermesweb import audit, copies
 from hermesweb.acts.creation import allowed_folder, model_named, session_facts
 from hermesweb.acts.errors import Invalid
-from hermesweb.acts.flags import TITLE_CHARS
+from hermesweb.acts.flags import TITLE_CHARS, pinned_bytes
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.naming import profile_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
-from hermesweb.erasing import FORKED
 from hermesweb.lives import lives_at
 from hermesweb.models import AgentSession
 
@@ -38,7 +38,7 @@ def fork(
     version = profile_named(profile).current if profile else source.profile_version
     session = AgentSession(
         owner=who,
-        title=f"{source.title[: TITLE_CHARS - 40]}{FORKED}{state})".strip(),
+        title=f"{source.title[: TITLE_CHARS - 40]} (fork at {state})".strip(),
         workspace=str(allowed_folder(workspace or source.workspace)),
         mode=source.mode,
         automatic=source.automatic,
@@ -55,12 +55,11 @@ def fork(
         session.save()
         copies.copy_list(source, state, session)
         measure(session)
-        session.pinned_bytes = pins.bytes_held(session)
+        session.pinned_bytes = pinned_bytes(session)
         session.run_end = RunEnd.ANSWERED if _is_answered(session) else RunEnd.STOPPED
         session.save()
         told = {"from": source.pk, "at": str(state)}
-        facts = session_facts(session)
-        act(who, session, EventKind.FORKED, lambda row: {**told, **facts}, quotes="title")
+        act(who, session, EventKind.FORKED, lambda row: {**told, **session_facts(row)})
         audit.write(who, EventKind.FORKED, chain=source.pk, new={**told, "to": session.pk})
         if text.strip():
             send(who, session, text)
@@ -72,7 +71,8 @@ def _before_instruction(source: AgentSession, state: State) -> State:
     said = lives_at(source, state).filter(message__role=Role.USER, message__mark="")
     last = said.order_by("-number").values_list("number", flat=True).first()
     if last is None:
-        raise Invalid(f"there is no instruction in the list at {state}: choose a later one", "at")
+        text = _("there is no instruction in the list at %(state)s: choose a later one")
+        raise Invalid(text % {"state": state}, "at")
     first_life = source.lives.filter(number=last).order_by("from_revision").first()
     assert first_life is not None
     return State(first_life.from_revision, last - 1)

@@ -6,12 +6,13 @@ import hashlib
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agentcore.limits import Limits
 from agentcore.memory import EntryKind
 from hermesweb import audit, memory
 from hermesweb.acts.creation import allowed_folder
-from hermesweb.acts.errors import Invalid
+from hermesweb.acts.errors import Invalid, not_one_of
 from hermesweb.models import MemoryEntry
 from hermesweb.shown import shown
 
@@ -81,14 +82,14 @@ def _facts(entry: MemoryEntry) -> dict[str, object]:
 
 def _kind(kind: str) -> str:
     if kind not in list(EntryKind):
-        raise Invalid(f"kind is one of {', '.join(EntryKind)}, not {kind!r:.80}", "kind")
+        raise Invalid(not_one_of("kind", EntryKind, kind), "kind")
     return kind
 
 
 def _line(text: str) -> str:
     line = " ".join(str(shown(text)).split())
     if not 0 < len(line) <= LIMITS.memory_entry_chars:
-        raise Invalid(
-            f"an entry has 1 to {LIMITS.memory_entry_chars} characters, not {len(line)}", "text"
-        )
+        refusal = _("an entry has 1 to %(most)s characters, not %(count)s")
+        facts = {"most": LIMITS.memory_entry_chars, "count": len(line)}
+        raise Invalid(refusal % facts, "text")
     return line

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from django.utils.translation import gettext as _
+
 from hermesweb.acts.errors import Invalid
 from hermesweb.models import AgentSession, Profile
 
@@ -12,7 +14,8 @@ def known(row: AgentSession, numbers: Collection[int]) -> None:
     """Raises Invalid unless these are messages of the session, at least one."""
     found = set(row.messages.filter(number__in=numbers).values_list("number", flat=True))
     if not numbers or (missing := sorted(set(numbers) - found)):
-        raise Invalid(f"there are no messages {missing if numbers else 'chosen'}", "numbers")
+        text = _("there are no messages %(numbers)s") % {"numbers": missing} if numbers else ""
+        raise Invalid(text or _("there are no messages chosen"), "numbers")
 
 
 def profile_named(name: str) -> Profile:
@@ -20,5 +23,6 @@ def profile_named(name: str) -> Profile:
     profile = Profile.objects.filter(name=name).first()
     if profile is None:
         names = ", ".join(Profile.objects.order_by("name").values_list("name", flat=True))
-        raise Invalid(f"there is no profile {name!r}: use one of {names}", "profile")
+        text = _("there is no profile %(name)s: use one of %(names)s")
+        raise Invalid(text % {"name": repr(name), "names": names}, "profile")
     return profile

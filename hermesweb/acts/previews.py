@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agentcore.compaction.asked import CompactionOptions, PreparedPlan
 from agentcore.compaction.result import WrittenSummary
@@ -69,7 +70,7 @@ def plan_of(
         raise Invalid(str(error), "up_to") from error
     if options.summary is not None:
         if plan.request is None:
-            raise Invalid("no stage of this plan makes a summary: leave the text out", "summary")
+            raise Invalid(_("no stage of this plan makes a summary: leave the text out"), "summary")
         for failure in plan.result.failures:
             raise Invalid(f"{failure.reason}: {failure.detail}", "summary")
     return plan
@@ -80,12 +81,15 @@ def apply_preview(who: User | None, session: AgentSession, preview_id: str) -> C
     found = found_preview(session, preview_id)
     if found.revision != session.revision:
         raise Refused(
-            f"the list is at revision {session.revision}, the preview was made at "
-            f"{found.revision}: look at a new one",
+            _(
+                "the list is at revision %(now)s, the preview was made at %(then)s: look at a new "
+                "one"
+            )
+            % {"now": session.revision, "then": found.revision},
             "stale",
         )
     if not prepared.unpacked(found.plan).stages:
-        raise Refused("this preview changes nothing: there is nothing to apply", "nothing")
+        raise Refused(_("this preview changes nothing: there is nothing to apply"), "nothing")
     # A run that is busy may take a while to reach the border.
     Preview.objects.filter(pk=found.pk).update(ends_at=timezone.now() + LASTS)
     return compact_now(who, session, options_of(found), preview=found.pk)
@@ -116,8 +120,8 @@ def found_preview(session: AgentSession, preview_id: str) -> Preview:
     found = session.previews.filter(pk=preview_id, ends_at__gt=now).first()
     if found is None:
         raise Refused(
-            f"there is no preview {preview_id!r:.80} any more: each is kept for 24 hours, "
-            "look at a new one",
+            _("there is no preview %(id)s any more: each is kept for 24 hours, look at a new one")
+            % {"id": f"{preview_id!r:.80}"},
             "stale",
         )
     return found

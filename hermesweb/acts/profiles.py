@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agentcore.compaction.strategies import strategy_of
 from agentcore.errors import ProfileError
@@ -24,13 +25,14 @@ def save_profile(
     current one where the values are the same. Raises Invalid at the field, and Refused while there
     are warnings that nobody accepted."""
     if not NAME.fullmatch(name):
-        raise Invalid(f"a profile's name is letters, digits, - and _, not {name!r:.80}", "name")
+        text = _("a profile's name is letters, digits, - and _, not %(name)s")
+        raise Invalid(text % {"name": f"{name!r:.80}"}, "name")
     value = checked_profile(values)
     warnings = value.warnings()
     if warnings and not accept_warnings:
         raise Refused("; ".join(warnings), "warnings")
     with transaction.atomic():
-        profile, _ = Profile.objects.select_for_update().get_or_create(name=name)
+        profile = Profile.objects.select_for_update().get_or_create(name=name)[0]
         last = profile.versions.order_by("-number").first()
         if last and last.value == value:
             return last

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.result import CompactionState, Failure, Trigger
@@ -15,8 +16,9 @@ from agentcore.directives import InstructionKind
 from agentcore.events import EventKind, RunEnd
 from agentcore.kinds import shown
 from hermesweb import lease, steering
-from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.errors import Invalid, Refused, read_only
 from hermesweb.acts.telling import act
+from hermesweb.labels import words
 from hermesweb.models import (
     AgentSession,
     Compaction,
@@ -41,7 +43,7 @@ def send(who: User | None, session: AgentSession, text: str) -> Instruction:
         take_work(row)
         return enqueue(row, queued)
 
-    act(who, session, EventKind.INSTRUCTION_QUEUED, change, quotes="text")
+    act(who, session, EventKind.INSTRUCTION_QUEUED, change)
     wake(session.pk)
     return queued
 
@@ -55,7 +57,7 @@ def edit(who: User | None, session: AgentSession, instruction_id: int, text: str
             raise _too_late(waiting)
         return {"instruction": waiting.pk, "text": shown(text)}
 
-    act(who, session, EventKind.INSTRUCTION_EDITED, change, quotes="text")
+    act(who, session, EventKind.INSTRUCTION_EDITED, change, old=shown(waiting.text))
     waiting.text = text
     return waiting
 
@@ -98,7 +100,9 @@ def compact_now(
         take_work(row)
         unfinished = (CompactionState.QUEUED, CompactionState.RUNNING)
         if waiting := row.stored_compactions.filter(state__in=unfinished).first():
-            raise Refused(f"compaction {waiting.number} is {waiting.state} already", "running")
+            text = _("compaction %(number)s is %(state)s already")
+            told = {"number": waiting.number, "state": words(waiting.state)}
+            raise Refused(text % told, "running")
         facts = enqueue(row, queued)
         row.compaction_number += 1
         made.append(
@@ -126,7 +130,8 @@ def stop(who: User | None, session: AgentSession) -> None:
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         if row.status not in (*lease.AT_WORK, Status.QUEUED):
-            raise Refused(f"nothing runs here: the session is {row.status}", "not_running")
+            text = _("nothing runs here: the session is %(status)s")
+            raise Refused(text % {"status": words(row.status)}, "not_running")
         row.stop_requested = row.status in lease.AT_WORK
         row.status = Status.STOPPING if row.stop_requested else Status.IDLE
         if row.runs and not row.run_end and not row.run_open:
@@ -145,7 +150,7 @@ def resume(who: User | None, session: AgentSession) -> None:
         waiting = row.instructions.filter(state=InstructionState.QUEUED).exists()
         unfinished = waiting or row.run_open or row.run_end not in ("", RunEnd.ANSWERED)
         if not held and not unfinished:
-            raise Refused("there is nothing to resume: the last run was answered", "answered")
+            raise Refused(_("there is nothing to resume: the last run was answered"), "answered")
         row.thrash = False
         steering.end_hold(row)
         if unfinished:
@@ -161,13 +166,15 @@ def resume(who: User | None, session: AgentSession) -> None:
 def take_work(row: AgentSession, *, blocked: bool = False) -> None:
     """Queue the session unless a worker holds it."""
     if row.kind != SessionKind.RUN:
-        raise Refused(f"a session of kind {row.kind} can only be read", "read_only")
+        raise read_only(row.kind)
     if row.status == Status.ARCHIVED:
-        raise Refused("the session is archived: take it out of the archive first", "archived")
+        raise Refused(_("the session is archived: take it out of the archive first"), "archived")
     if row.status == Status.BLOCKED and not blocked:
         raise Refused(
-            "the next request does not fit the window: unpin, exclude, compact or choose "
-            "a larger window, then resume",
+            _(
+                "the next request does not fit the window: unpin, exclude, compact or choose a "
+                "larger window, then resume"
+            ),
             "blocked",
         )
     if row.status not in lease.AT_WORK:
@@ -189,12 +196,15 @@ def enqueue(row: AgentSession, queued: Instruction) -> dict[str, Any]:
 
 def _checked(text: str) -> str:
     if not text.strip():
-        raise Invalid("an instruction cannot be empty: write what is to be done", "text")
+        raise Invalid(_("an instruction cannot be empty: write what is to be done"), "text")
     text = str(storable(text))
     if (size := len(text.encode())) > MOST_BYTES:
         raise Invalid(
-            f"{size:,} bytes are over the {MOST_BYTES:,} of an instruction: "
-            "put the text into a file of the workspace and name it",
+            _(
+                "%(size)s bytes are over the %(most)s of an instruction: put the text into a file "
+                "of the workspace and name it"
+            )
+            % {"size": f"{size:,}", "most": f"{MOST_BYTES:,}"},
             "text",
         )
     return text
@@ -206,7 +216,8 @@ def _waiting(
     queued = session.instructions.exclude(kind=InstructionKind.APPROVAL)
     found = queued.filter(pk=instruction_id).first()
     if found is None or (kind and found.kind != kind):
-        raise Invalid(f"there is no queued instruction {instruction_id} here", "id")
+        text = _("there is no queued instruction %(id)s here")
+        raise Invalid(text % {"id": instruction_id}, "id")
     return found
 
 
@@ -215,4 +226,5 @@ def _still_queued(waiting: Instruction) -> Any:
 
 
 def _too_late(waiting: Instruction) -> Refused:
-    return Refused(f"instruction {waiting.pk} is no longer in the queue", "taken")
+    text = _("instruction %(id)s is no longer in the queue")
+    return Refused(text % {"id": waiting.pk}, "taken")

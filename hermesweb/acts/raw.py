@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from hermesweb import access, audit
 from hermesweb.models import AgentSession
@@ -12,7 +13,11 @@ def read_raw(who: User, session: AgentSession, what: str) -> None:
     """Write down that a person reads `what` of a session unmasked. Raises PermissionDenied."""
     if not access.may_read_raw(who):
         raise PermissionDenied(
-            f"Reading {what} unmasked needs the permission raw: ask whoever runs this installation."
+            _(
+                "Reading %(what)s unmasked needs the permission raw: ask whoever runs this "
+                "installation."
+            )
+            % {"what": what}
         )
     with transaction.atomic():
         AgentSession.objects.select_for_update().get(pk=session.pk)

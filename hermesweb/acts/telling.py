@@ -17,21 +17,13 @@ Change = Callable[[AgentSession], Mapping[str, Any]]
 
 
 def act(
-    who: User | None,
-    session: AgentSession,
-    kind: EventKind,
-    change: Change,
-    *,
-    old: Any = None,
-    quotes: str = "",
+    who: User | None, session: AgentSession, kind: EventKind, change: Change, *, old: Any = None
 ) -> int:
-    """Run `change` with the row locked; its facts are told and audited. The event's seq. `quotes`
-    names the fact that says what a message does: the audit outlives messages, and goes without."""
+    """Run `change` with the row locked; its facts are told and audited. The event's seq."""
 
     def audited(row: AgentSession) -> Mapping[str, Any]:
         facts = change(row)
-        kept = {name: value for name, value in facts.items() if name != quotes}
-        audit.write(who, kind, chain=row.pk, old=old, new=kept)
+        audit.write(who, kind, chain=row.pk, old=old, new=facts)
         return {**facts, "by": str(who) if who else ""}
 
     with transaction.atomic():

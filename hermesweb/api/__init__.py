@@ -24,7 +24,6 @@ from hermesweb.api import (
     previews,
     profiles,
     sessions,
-    webhooks,
 )
 from hermesweb.api.errors import add_handlers, failure
 from hermesweb.sign_in import user_of_token
@@ -92,7 +91,7 @@ api = NinjaAPI(
 add_handlers(api)
 for noun in (
     *(sessions, instructions, messages, compactions, previews, forks, history),
-    *(exports, imports, profiles, webhooks),
+    *(exports, imports, profiles),
 ):
     api.add_router("", noun.router)
 

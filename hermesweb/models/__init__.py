@@ -15,15 +15,12 @@ from hermesweb.models.sessions import (
     Status,
 )
 from hermesweb.models.turns import Compaction, Preview, StoredTurn
-from hermesweb.models.webhooks import Delivery, DeliveryState, Webhook
 
 __all__ = [
     "AgentSession",
     "AuditEntry",
     "Body",
     "Compaction",
-    "Delivery",
-    "DeliveryState",
     "EndpointKind",
     "INLINE_BYTES",
     "Instruction",
@@ -42,5 +39,4 @@ __all__ = [
     "StoredMessage",
     "StoredTurn",
     "UserToken",
-    "Webhook",
 ]

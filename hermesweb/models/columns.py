@@ -8,13 +8,15 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
+from hermesweb.labels import words_lazy
+
 NAME_CHARS = 200
 COUNTER_CHARS = 40
 
 
 def one_of(members: type[StrEnum], **options: Any) -> Any:
     """A column that holds one member of a closed list."""
-    choices = [(member.value, member.value.replace("_", " ")) for member in members]
+    choices = [(member.value, words_lazy(member.value)) for member in members]
     return models.CharField(max_length=24, choices=choices, **options)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django import template
+from django.utils.translation import gettext as _
 
 from agentcore.compaction.plan import Fate
 from hermesweb.templatetags.units import size
@@ -34,5 +35,5 @@ def fate_sign(name: str) -> str:
 def change(count: int | None) -> str:
     """Bytes with their sign: `+1.2 kB`, `−9.2 kB`, `0 B`."""
     if not count:
-        return "unknown" if count is None else size(0)
+        return _("unknown") if count is None else size(0)
     return f"{'+' if count > 0 else '−'}{size(abs(count))}"

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from django import template
+from django.utils.translation import gettext as _
 
+from hermesweb.labels import words
 from hermesweb.models import AgentSession, Status
 
 register = template.Library()
@@ -24,7 +26,7 @@ LOOKS: dict[Status, tuple[str, str]] = {
 @register.inclusion_tag("_status.html")
 def status(session: AgentSession) -> dict[str, str]:
     look, icon = LOOKS[Status(session.status)]
-    words = "wants approval" if session.status == Status.WAITING else session.status
+    told = _("wants approval") if session.status == Status.WAITING else words(session.status)
     if session.thrash and look == "run":
-        look, icon, words = "stop", "err", "compacts each turn"
-    return {"look": look, "icon": icon, "words": words}
+        look, icon, told = "stop", "err", _("compacts each turn")
+    return {"look": look, "icon": icon, "words": told}

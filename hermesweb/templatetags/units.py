@@ -10,8 +10,10 @@ from django import template
 from django.utils import timezone
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from hermesweb.categories import LETTERS, label
+from hermesweb.labels import unit_word, words
 from hermesweb.shown import shown
 
 register = template.Library()
@@ -28,7 +30,7 @@ _UNSEEN = re.compile(
 def size(count: int | None) -> str:
     """Bytes: `312 B`, `84.2 kB`, `1.84 MB`; kB = 1,000 bytes."""
     if count is None:
-        return "unknown"
+        return _("unknown")
     if abs(count) < 1_000:
         return f"{count} B"
     if abs(count) < 999_950:
@@ -40,33 +42,33 @@ def size(count: int | None) -> str:
 def tokens(count: int | None, source: str = "estimate") -> str:
     """`21,388 tok (provider)` when counted, `≈ 21.4k tok` when estimated."""
     if count is None:
-        return "unknown"
+        return _("unknown")
     if source == "estimate":
         return f"≈ {_short(count)} tok"
-    return f"{count:,} tok ({source})"
+    return f"{count:,} tok ({words(source)})"
 
 
 @register.filter
 def amount(count: int | None, unit: str) -> str:
     """A quantity in a limit's unit, short: `84.2 kB`, `84.2k chars`, `136.5k tok`."""
     if count is None:
-        return "unknown"
+        return _("unknown")
     if unit == "bytes":
         return size(count)
-    return f"{_short(count)} {_unit_word(unit)}"
+    return f"{_short(count)} {unit_word(unit)}"
 
 
 @register.filter
 def exactly(count: int | None, unit: str) -> str:
     """A quantity in full: `120,000 bytes`, `144,000 tok`."""
-    return "unknown" if count is None else f"{count:,} {_unit_word(unit)}"
+    return _("unknown") if count is None else f"{count:,} {unit_word(unit)}"
 
 
 @register.filter
 def usd(cost: Decimal | str | None) -> str:
     """`$0.0297`; an amount that is not known is told as such, and never as 0."""
     if cost is None:
-        return "unknown"
+        return _("unknown")
     amount = Decimal(cost)
     return f"${amount:.2f}" if amount >= 1 or not amount else f"${amount:.2g}"
 
@@ -74,23 +76,20 @@ def usd(cost: Decimal | str | None) -> str:
 @register.filter
 def percent(fraction: float | None, digits: int = 0) -> str:
     """0.758 -> `76%`; never capped: 2.47 -> `247%`."""
-    return "unknown" if fraction is None else f"{fraction * 100:.{digits}f}%"
+    return _("unknown") if fraction is None else f"{fraction * 100:.{digits}f}%"
 
 
 @register.filter
 def ago(moment: datetime) -> str:
     """`14 s ago`, `6 min ago`, `2 h ago`, `3 d ago`."""
     seconds = max((timezone.now() - moment).total_seconds(), 0)
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= length:
-            return f"{seconds // length:.0f} {unit} ago"
-    return f"{seconds:.0f} s ago"
-
-
-@register.filter
-def words(name: str) -> str:
-    """`turn_ended` -> `turn ended`."""
-    return name.replace("_", " ")
+    if seconds >= 86_400:
+        return _("%(count)s d ago") % {"count": int(seconds // 86_400)}
+    if seconds >= 3_600:
+        return _("%(count)s h ago") % {"count": int(seconds // 3_600)}
+    if seconds >= 60:
+        return _("%(count)s min ago") % {"count": int(seconds // 60)}
+    return _("%(count)s s ago") % {"count": round(seconds)}
 
 
 @register.filter
@@ -119,6 +118,7 @@ def letter(category: str) -> str:
 
 
 register.filter("label", label)
+register.filter("words", words)
 register.filter("masked", shown)
 
 
@@ -128,10 +128,6 @@ def _short(count: int) -> str:
     if abs(count) < 999_950:
         return f"{count / 1_000:.1f}k"
     return f"{count / 1_000_000:.2f}M"
-
-
-def _unit_word(unit: str) -> str:
-    return "tok" if unit == "tokens" else unit
 
 
 def _plain_name(character: str) -> str:

@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -23,7 +24,9 @@ from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession
 from hermesweb.reading import can_steer
 
-MOVED = "The list moved on meanwhile. This is a new preview of it: look again before you apply it."
+MOVED = _(
+    "The list moved on meanwhile. This is a new preview of it: look again before you apply it."
+)
 
 
 @require_GET
@@ -49,10 +52,10 @@ def preview(request: SignedIn, id: str, preview: str) -> HttpResponse:
         if following := found.options.get("next"):
             found = acts.found_preview(session, following)
     except acts.Refused:
-        return _looked(request, session, None, CompactionOptions(), note=MOVED)
+        return _looked(request, session, None, CompactionOptions(), note=str(MOVED))
     options, written = acts.options_of(found), acts.written_of(found)
     if found.revision != session.revision:
-        return _looked(request, session, None, options, written=written, note=MOVED)
+        return _looked(request, session, None, options, written=written, note=str(MOVED))
     if "still" in request.GET and not following and found.options.get("writing") != "failed":
         return HttpResponse(status=204)
     plan = acts.plan_of(session, options, written)

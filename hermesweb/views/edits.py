@@ -10,7 +10,6 @@ from django.views.decorators.http import require_POST
 from hermesweb import acts
 from hermesweb.access import session_or_404, session_with
 from hermesweb.http import SignedIn
-from hermesweb.models import Instruction
 from hermesweb.states import state_of
 from hermesweb.views.answers import answer
 
@@ -25,7 +24,7 @@ def undo(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.undo(request.user, session, number),
-        said=f"Compaction {number} is undone at the next safe border.",
+        said=_("Compaction %(number)s is undone at the next safe border.") % {"number": number},
     )
 
 
@@ -37,7 +36,8 @@ def restore(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.restore(request.user, session, [number]),
-        said=f"Message {number} comes back with its group at the next safe border.",
+        said=_("Message %(number)s comes back with its group at the next safe border.")
+        % {"number": number},
     )
 
 
@@ -49,7 +49,8 @@ def exclude(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.exclude(request.user, session, [number]),
-        said=f"Message {number} leaves with its group at the next safe border.",
+        said=_("Message %(number)s leaves with its group at the next safe border.")
+        % {"number": number},
     )
 
 
@@ -62,16 +63,9 @@ def erase(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.erase(request.user, session, number),
-        said=lambda done: _erased(number, waits=isinstance(done, Instruction)),
+        said=_("Message %(number)s is erased: its length and hash stand in its place.")
+        % {"number": number},
     )
-
-
-def _erased(number: int, *, waits: bool) -> str:
-    if waits:
-        text = _("Message %(number)d is queued to be erased at the next safe border.")
-    else:
-        text = _("Message %(number)d is erased: its length and hash stand in its place.")
-    return text % {"number": number}
 
 
 @require_POST
@@ -82,7 +76,7 @@ def new_topic(request: SignedIn, id: str) -> HttpResponse:
         request,
         session,
         lambda: acts.new_topic(request.user, session),
-        said="A new topic begins at the next safe border; the archive keeps all of this one.",
+        said=_("A new topic begins at the next safe border; the archive keeps all of this one."),
     )
 
 
@@ -109,5 +103,5 @@ def approve(request: SignedIn, id: str, what: str) -> HttpResponse:
         request,
         session,
         lambda: acts.answer(request.user, session, what, allow),
-        said="The run goes on, compacted." if allow else "The run goes on as it is.",
+        said=_("The run goes on, compacted.") if allow else _("The run goes on as it is."),
     )

@@ -8,6 +8,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -35,7 +36,7 @@ def page(request: SignedIn) -> HttpResponse:
         except acts.Invalid as problem:
             form.add_invalid(problem)
         else:
-            messages.success(request, "The entry is kept for sessions in its folder.")
+            messages.success(request, _("The entry is kept for sessions in its folder."))
             return redirect("memory")
     choice = MemoryChoice(request.GET, workspaces=workspaces, auto_id="filter_%s")
     found = Paginator(_chosen(request, choice), PAGE_ENTRIES).get_page(request.GET.get("page"))
@@ -63,7 +64,7 @@ def entry(request: SignedIn, id: int) -> HttpResponse:
         except acts.Invalid as problem:
             form.add_invalid(problem)
         else:
-            messages.success(request, "The entry is changed.")
+            messages.success(request, _("The entry is changed."))
             return redirect("memory")
     context = {"section": "memory", "entry": _entry(request, id), "form": form}
     return render(request, "memory/entry.html", context, status=422 if form.errors else 200)
@@ -73,7 +74,7 @@ def entry(request: SignedIn, id: int) -> HttpResponse:
 @login_required
 def forget(request: SignedIn, id: int) -> HttpResponse:
     acts.forget(request.user, _entry(request, id))
-    messages.success(request, "The entry is deleted; no later run is given it.")
+    messages.success(request, _("The entry is deleted; no later run is given it."))
     return redirect("memory")
 
 

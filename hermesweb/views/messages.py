@@ -8,12 +8,13 @@ from django.http import Http404, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import push_url, replace_url
 
 from agentcore.messages import Role
-from hermesweb import acts, erasing, pieces
+from hermesweb import acts, pieces
 from hermesweb.access import session_or_404, session_with
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.content import Form, content, escaping
@@ -79,12 +80,7 @@ def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "session/_message.html", context)
-    waits = erasing.is_waiting(session, number)
-    context |= {
-        "escaped": escaping(found),
-        "waits_to_be_erased": waits,
-        **_instruction(session, found),
-    }
+    context |= {"escaped": escaping(found), **_instruction(session, found)}
     return render(request, "session/message.html", {**context, **_sections(session, found)})
 
 
@@ -96,7 +92,7 @@ def pin(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.pin(request.user, session, [number], reason=request.POST.get("reason", "")),
-        said=f"Message {number} is pinned: every compaction keeps it.",
+        said=_("Message %(number)s is pinned: every compaction keeps it.") % {"number": number},
         parts=lambda: _pin(request, session, number),
     )
 
@@ -109,7 +105,7 @@ def unpin(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.unpin(request.user, session, [number]),
-        said=f"Message {number} is no longer pinned.",
+        said=_("Message %(number)s is no longer pinned.") % {"number": number},
         parts=lambda: _pin(request, session, number),
     )
 

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -46,7 +47,8 @@ def change(request: SignedIn, id: str) -> HttpResponse:
             acts.unpin(request.user, session, [number])
         elif do == "restore":
             acts.restore(request.user, session, [number])
-            messages.success(request, f"Message {number} comes back at the next safe border.")
+            said = _("Message %(number)s comes back at the next safe border.")
+            messages.success(request, said % {"number": number})
         else:
             return HttpResponseBadRequest("do: pin, unpin or restore", content_type="text/plain")
     except (acts.Invalid, acts.Refused) as refusal:

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -86,7 +87,7 @@ def send(request: SignedIn, id: str) -> HttpResponse:
         request,
         session,
         lambda: acts.send(request.user, session, text),
-        said="Your instruction is queued: it is read at the next border.",
+        said=_("Your instruction is queued: it is read at the next border."),
         parts=lambda: render_to_string("session/_sent.html", {"session": session}, request),
     )
 
@@ -99,7 +100,7 @@ def withdraw(request: SignedIn, id: str, instruction: int) -> HttpResponse:
         request,
         session,
         lambda: acts.withdraw(request.user, session, instruction),
-        said="The instruction is withdrawn.",
+        said=_("The instruction is withdrawn."),
     )
 
 
@@ -108,7 +109,7 @@ def withdraw(request: SignedIn, id: str, instruction: int) -> HttpResponse:
 def stop(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
     return answer(
-        request, session, lambda: acts.stop(request.user, session), said="Stop is asked for."
+        request, session, lambda: acts.stop(request.user, session), said=_("Stop is asked for.")
     )
 
 
@@ -117,7 +118,7 @@ def stop(request: SignedIn, id: str) -> HttpResponse:
 def resume(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
     return answer(
-        request, session, lambda: acts.resume(request.user, session), said="The run goes on."
+        request, session, lambda: acts.resume(request.user, session), said=_("The run goes on.")
     )
 
 
@@ -129,7 +130,7 @@ def compact(request: SignedIn, id: str) -> HttpResponse:
         request,
         session,
         lambda: acts.compact_now(request.user, session),
-        said="A compaction is queued: it is made at the next safe border.",
+        said=_("A compaction is queued: it is made at the next safe border."),
     )
 
 

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from hermesweb import access, acts, wall
 from hermesweb.forms import NewSession
 from hermesweb.http import SignedIn
+from hermesweb.verdict import verdict
 
 
 @require_GET
@@ -19,7 +20,7 @@ def overview(request: SignedIn) -> HttpResponse:
     mine = access.visible(request.user)
     matching = wall.found(mine, filters.q)
     shown = wall.rows(wall.in_group(matching, filters.group), filters.sort)
-    calm, warning = wall.verdict(shown)
+    calm, warning = verdict(shown)
     context = {
         "section": "sessions",
         "filters": filters,

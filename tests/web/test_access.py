@@ -18,12 +18,14 @@ from agentcore.compaction.asked import CompactionOptions
 from hermesweb import acts
 from hermesweb.api import api
 from hermesweb.audit import AuditEntry
-from hermesweb.models import AgentSession, Instruction, MemoryEntry, SessionKind, Webhook
+from hermesweb.models import AgentSession, Instruction, MemoryEntry, SessionKind
 from hermesweb.urls import urlpatterns
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 
-OPEN_TO_ALL = {"login", "logout", "sign_in_link", "theme", "healthz", "readyz"}
+OPEN_TO_ALL = {
+    *("login", "logout", "sign_in_link", "theme", "language", "words", "healthz", "readyz"),
+}
 PAGES = {one.name: str(one.pattern) for one in urlpatterns if isinstance(one, URLPattern)}
 OWNED = sorted(name for name in PAGES if "id>" in PAGES[name])
 VALUES = {"string": "1", "integer": 1, "boolean": True, "array": [1], "object": {}}
@@ -62,13 +64,8 @@ class Place:
         )
         self.waiting = Instruction.objects.create(session=self.session, kind="message", text="Go.")
 
-        self.webhook = Webhook.objects.create(owner=self.ada, url="https://hook.example/")
-
     def fill(self, path: str) -> str:
-        whole = self.webhook if "webhooks/" in path else self.memory
-        path = path.replace("<int:id>", str(whole.pk))
-        if "webhooks/" in path:
-            path = path.replace("{id}", str(whole.pk))
+        path = path.replace("<int:id>", str(self.memory.pk))
         if "imports/" in path:
             AgentSession.objects.update(kind=SessionKind.IMPORTED)
         if "<str:preview>" in path:
@@ -82,7 +79,7 @@ class Place:
 
     def trace(self) -> tuple[int, ...]:
         """What an act would move."""
-        rows = (AgentSession, MemoryEntry, Instruction, Webhook, AuditEntry)
+        rows = (AgentSession, MemoryEntry, Instruction, AuditEntry)
         self.session.refresh_from_db()
         return self.session.seq, *(model.objects.count() for model in rows)
 
@@ -137,7 +134,7 @@ def test_a_call_answers_only_whom_it_may(
     before = place.trace()
     assert call(AnonymousUser(), verb, filled, body).status_code == 401
     if "{id}" in path:
-        expected = 403 if verb == "delete" and path.endswith("sessions/{id}?") else 404
+        expected = 403 if verb == "delete" and path.endswith("{id}?") else 404
         assert call(a_user("bob"), verb, filled, body).status_code == expected
     assert place.trace() == before
     assert call(place.ada, verb, filled, body).status_code not in (401, 404)
