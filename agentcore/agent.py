@@ -12,7 +12,7 @@ from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.compaction.result import Trigger
 from agentcore.context import Context
 from agentcore.directives import Directives, Instruction, InstructionKind
-from agentcore.editing import PLANS, edit
+from agentcore.editing import EDITS, edit
 from agentcore.errors import ContextTooLong, InstructionChanged, ModelError
 from agentcore.events import (
     Event,
@@ -194,7 +194,7 @@ class Agent:
                 directives, Trigger.MANUAL, turn=self._turn, asked=instruction
             )
             return
-        if instruction.kind in PLANS:
+        if instruction.kind in EDITS:
             await self._emit([edit(self._context, instruction, directives.pins)])
             return
         if told := self._recall.forget(directives.profile, self._run):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 
+from agentcore.breakdown import Category
 from agentcore.errors import ModelError
 from agentcore.events import RequestRetried
 from agentcore.halt import Halt
 from agentcore.headroom import Emit
 from agentcore.llm.base import ChatModel, OnText, Reply, ToolSchema
+from agentcore.llm.pictures import without_pictures
 from agentcore.messages import Message
 from agentcore.snapshot import Snapshot
 from agentcore.turn import Spent, accepted
@@ -20,7 +22,8 @@ BACKOFF_SECONDS = 1.0
 
 
 class Asking:
-    """Three tries with growing waits and jitter; Retry-After is obeyed."""
+    """Three tries with growing waits and jitter; Retry-After is obeyed. A server that refuses
+    pictures is asked without them from then on."""
 
     def __init__(
         self, model: ChatModel, prices: Prices, *, halt: Halt, emit: Emit, on_text: OnText | None
@@ -30,6 +33,7 @@ class Asking:
         self._halt = halt
         self._emit = emit
         self._on_text = on_text
+        self._sees = True
 
     async def reply(
         self, sent: Snapshot, schemas: tuple[ToolSchema, ...], spent: Spent
@@ -38,16 +42,24 @@ class Asking:
         when it is final, or after the last try."""
         attempt = 1
         while True:
+            messages = sent.messages if self._sees else without_pictures(sent.messages)
             try:
-                reply = await self._halt.race(
-                    self._model.reply(sent.messages, schemas, self._on_text)
-                )
+                reply = await self._halt.race(self._model.reply(messages, schemas, self._on_text))
                 return reply, accepted(reply, sent.state.last_number)
             except ModelError as error:
+                if self._sees and error.over_pictures and Category.IMAGES in sent.sizes.breakdown:
+                    self._sees = False
+                    await self._retried(f"{error}; asked again without pictures", error, spent)
+                    continue
                 if not error.retryable or attempt == TRIES:
                     raise
                 wait = error.retry_after or BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1)
-                cost = spent.bill(self._prices.cost(error.usage))
-                await self._emit([RequestRetried(attempt, wait, str(error), error.usage, cost)])
+                await self._retried(str(error), error, spent, attempt=attempt, wait=wait)
             await self._halt.race(asyncio.sleep(wait))
             attempt += 1
+
+    async def _retried(
+        self, reason: str, error: ModelError, spent: Spent, *, attempt: int = 1, wait: float = 0.0
+    ) -> None:
+        cost = spent.bill(self._prices.cost(error.usage))
+        await self._emit([RequestRetried(attempt, wait, reason, error.usage, cost)])

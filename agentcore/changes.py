@@ -52,6 +52,24 @@ class Edited:
 
 
 @dataclass(frozen=True, slots=True)
+class Erased:
+    """Length and hash took the place of a message's text, by a person's wish."""
+
+    kind: ClassVar[EventKind] = EventKind.ERASED
+    number: int
+    revision: Revision
+    instruction: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "instruction": self.instruction,
+            "number": self.number,
+            "revision": self.revision.number,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class InstructionRefused:
     """A queued act that the list does not allow; it leaves the queue."""
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentcore.breakdown import NOTHING, Sizes
 from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
 from agentcore.compaction.result import CompactionResult
+from agentcore.erasing import erased
 from agentcore.errors import StalePlan
 from agentcore.kinds import EventKind
 from agentcore.ledger.extract import with_facts
@@ -72,6 +73,17 @@ class Context:
         self._sizes, self._state = after.sizes, after.state
         self._causes |= dict.fromkeys(revision.touched, cause)
         return revision
+
+    def erase(self, number: int) -> Revision:
+        """Take a message's text out, wherever the message is: a revision that moves nothing."""
+        for row, old in enumerate(self._messages):
+            if old.number == number:
+                self._messages[row] = new = erased(old)
+                self._sizes = self._sizes - old.sizes + new.sizes
+        last = self._state.last_number
+        self._state = State(self._state.revision + 1, last)
+        self._causes[number] = EventKind.ERASED
+        return Revision(self._state.revision, (), (), last)
 
     def applied(self, result: CompactionResult) -> CompactionResult:
         """The result with the list that it led to, applied where it changes something."""

@@ -26,9 +26,10 @@ class Instruction:
     """One thing a person wants of the list.
 
     `text`: the message; `options`: how to compact, `prepared`: the plan to be applied instead of
-    making one. `numbers`: what is to be excluded, or what the revision to be undone began;
-    `returning`: messages to come back, with their places; `revision`: the one that the wish was
-    made on, None where any will do; `against`: why it cannot be done, where that is known already.
+    making one. `numbers`: what is to be excluded, the one message to be erased, or what the
+    revision to be undone began; `returning`: messages to come back, with their places;
+    `revision`: the one that the wish was made on, None where any will do; `against`: why it cannot
+    be done, where that is known already.
     """
 
     id: int

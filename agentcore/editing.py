@@ -10,7 +10,7 @@ from agentcore.compaction.plan import CompactionPlan
 from agentcore.context import Context
 from agentcore.directives import Instruction, InstructionKind
 from agentcore.errors import PlanError
-from agentcore.events import Edited, EventKind, InstructionRefused
+from agentcore.events import Edited, Erased, EventKind, InstructionRefused
 from agentcore.snapshot import Snapshot
 
 Plan: TypeAlias = Callable[[Snapshot, Instruction, frozenset[int]], CompactionPlan]
@@ -38,11 +38,16 @@ PLANS: Mapping[InstructionKind, tuple[EventKind, Plan]] = {
     ),
 }
 
+EDITS = frozenset({*PLANS, InstructionKind.ERASE})
+
 
 def edit(
     context: Context, instruction: Instruction, pins: frozenset[int]
-) -> Edited | InstructionRefused:
+) -> Edited | Erased | InstructionRefused:
     """Change the list, or say why it cannot be changed so. The list is as it was then."""
+    if instruction.kind is InstructionKind.ERASE:
+        (number,) = instruction.numbers
+        return Erased(number, context.erase(number), instruction.id)
     kind, plan_of = PLANS[instruction.kind]
     snapshot = context.snapshot()
     if instruction.revision is not None and instruction.revision != snapshot.state.revision:

@@ -39,7 +39,8 @@ class InstructionChanged(AgentcoreError):
 
 class ModelError(AgentcoreError):
     """A model could not reply. `retryable` tells a passing fault from a final one; `usage` is what
-    the provider billed for it, where it said so before it broke off."""
+    the provider billed for it, where it said so before it broke off; `over_pictures`: the refusal
+    may be about the pictures of the request."""
 
     def __init__(
         self,
@@ -48,11 +49,13 @@ class ModelError(AgentcoreError):
         retryable: bool = False,
         retry_after: float | None = None,
         usage: Usage | None = None,
+        over_pictures: bool = False,
     ) -> None:
         super().__init__(text)
         self.retryable = retryable
         self.retry_after = retry_after
         self.usage = usage
+        self.over_pictures = over_pictures
 
 
 class ContextTooLong(ModelError):

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any, ClassVar, TypeAlias
 
-from agentcore.changes import Edited, InstructionRefused, Repaired, SystemRebuilt
+from agentcore.changes import Edited, Erased, InstructionRefused, Repaired, SystemRebuilt
 from agentcore.compaction.events import (
     ApprovalWanted,
     Blocked,
@@ -36,6 +36,7 @@ __all__ = [
     "CompactionFailed",
     "CompactionStarted",
     "Edited",
+    "Erased",
     "Event",
     "EventKind",
     "HookFailed",
@@ -206,6 +207,7 @@ Event: TypeAlias = (
     | RequestRetried
     | Repaired
     | Edited
+    | Erased
     | InstructionRefused
     | SystemRebuilt
     | MemoryInjected

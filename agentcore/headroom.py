@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from agentcore.compaction.asked import CompactionOptions
@@ -12,7 +13,7 @@ from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.hooks import BeforeCompaction, Hooks, call_hooks
 from agentcore.compaction.pipeline import Pipeline, run_pipeline
 from agentcore.compaction.result import CompactionResult, Failure, Trigger
-from agentcore.compaction.summarizer import accept_written
+from agentcore.compaction.summarizer import accept_written, sources_of
 from agentcore.context import Context
 from agentcore.directives import Directives, Instruction
 from agentcore.errors import StalePlan
@@ -38,14 +39,13 @@ from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Toolbox
 from agentcore.writer import Named, SummaryWriter
 
-# The messages of these numbers, from the archive; the newest where they are many.
+# The messages of these numbers, and of summaries among them what those were made from; the newest.
 Originals: TypeAlias = Callable[[Sequence[range]], Awaitable[Sequence[Message]]]
 Emit: TypeAlias = Callable[[Sequence[Event]], Awaitable[None]]
 
 
 class Headroom:
-    """Measures one session's list, and compacts it. `summarizer` None: summaries are made from the
-    ledger."""
+    """Measures one session's list, and compacts it; without `summarizer` from the ledger."""
 
     def __init__(
         self,
@@ -171,16 +171,17 @@ class Headroom:
         if asked and asked.prepared:
             return self._context.applied(asked.prepared.on(snapshot, directives.pins, trigger))
         options = asked.options if asked else CompactionOptions()
-        run = run_pipeline(
+        profile = options.applied_to(profile)
+        begin = partial(
+            run_pipeline,
             snapshot,
-            options.applied_to(profile),
+            profile,
             pressure_of=lambda after: self.pressure(profile, after),
             trigger=trigger,
             pins=directives.pins | options.held(snapshot),
             checkpoints=directives.checkpoints,
-            originals=await self._summarized_so_far(profile),
         )
-        result = await self._drive(run, told, options, override=trigger is Trigger.MANUAL)
+        result = await self._drive(begin, profile, told, options, manual=trigger is Trigger.MANUAL)
         try:
             return self._context.applied(result)
         except StalePlan:
@@ -192,10 +193,8 @@ class Headroom:
         """What the standing summaries stand for, where summaries are made from the archive."""
         if self._originals is None or profile.summary.source is not SummarySource.ARCHIVE:
             return None
-        runs = [run for message in self._context.messages for run in message.stands_for]
-        return (
-            {message.number: message for message in await self._originals(runs)} if runs else None
-        )
+        runs = [run for message in self._context.messages for run in sources_of(message)]
+        return {one.number: one for one in await self._originals(runs)} if runs else None
 
     async def _is_aborted(
         self, directives: Directives, trigger: Trigger, turn: int, instruction: int | None
@@ -251,23 +250,29 @@ class Headroom:
 
     async def _drive(
         self,
-        run: Pipeline,
+        begin: Callable[..., Pipeline],
+        profile: Profile,
         told: list[CompactionStarted],
         options: CompactionOptions,
         *,
-        override: bool,
+        manual: bool,
     ) -> CompactionResult:
-        """Answer the pipeline's requests. A start that takes a while is told at once."""
+        """Only where a model is asked is the start told and the archive read, for another run."""
+        run = begin()
         try:
             request = next(run)
+            asks = options.summary is None and (self._writer.is_there or bool(options.model))
+            if asks and (originals := await self._summarized_so_far(profile)):
+                run = begin(originals=originals)
+                request = next(run)
             while True:
                 if options.summary is not None:
                     request = run.send(accept_written(options.summary, request))
                     continue
-                if (self._writer.is_there or options.model) and told:
+                if asks and told:
                     await self._emit([told.pop()])
                 request = replace(request, focus=options.focus)
-                answer = await self._writer.write(request, override=override, name=options.model)
+                answer = await self._writer.write(request, override=manual, name=options.model)
                 request = run.send(answer)
         except StopIteration as stop:
             result: CompactionResult = stop.value

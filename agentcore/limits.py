@@ -27,6 +27,7 @@ class Limits:
     processes and entries are counts."""
 
     file_bytes: int = 4 * MIB
+    picture_bytes: int = MIB
     read_lines: int = 2_000
     searched_file_bytes: int = MIB
     grep_hits: int = 200

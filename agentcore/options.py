@@ -99,14 +99,15 @@ class Stage:
 @dataclass(frozen=True, slots=True)
 class SummaryOptions:
     """`words` and `chars` bound a short summary, `tokens` a structured one (at most 5% of the
-    window), `input_tokens` what either is made from; `seconds` is the time it may take."""
+    window), `input_tokens` what either is made from; `seconds` is the time it may take. The default
+    `source` is the one that holds what was planted (docs/summary-source.md)."""
 
     words: int = 300
     chars: int = 2_500
     tokens: int = 20_000
     input_tokens: int = 40_000
     seconds: int = 60
-    source: SummarySource = SummarySource.ROLLING
+    source: SummarySource = SummarySource.ARCHIVE
     input: SummaryInput = SummaryInput.CALLS
     on_failure: SummaryFailure = SummaryFailure.KEEP
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentcore.options import Stage, SummaryFailure, SummaryInput, SummaryOptions
+from agentcore.options import Stage, SummaryFailure, SummaryInput, SummaryOptions, SummarySource
 from agentcore.pressure import Unit
 from agentcore.profile import Profile
 
@@ -31,7 +31,11 @@ PRESETS: Mapping[str, Profile] = {
         reserve=0,
         counts_schemas=False,
         result_share=False,
-        summary=SummaryOptions(input=SummaryInput.CONTENT_ONLY, on_failure=SummaryFailure.NOTE),
+        summary=SummaryOptions(
+            source=SummarySource.ROLLING,
+            input=SummaryInput.CONTENT_ONLY,
+            on_failure=SummaryFailure.NOTE,
+        ),
     ),
     "kairo": Profile(
         stages=SIX_STAGES, assumed_window=KAIRO_WINDOW, reserve=0, pins_first_user=True

@@ -38,6 +38,7 @@ from agentcore.pressure import (
 )
 
 RESULT_SHARE, BYTES_A_TOKEN = 0.05, 4
+PICTURE_SHARE, BASE64_GROWTH = 0.25, 4 / 3
 RESERVE_TOKENS, RESERVE_SHARE = 20_000, 0.05
 # Where neither its stage nor the thresholds say when a strategy is due.
 DEFAULT_AT = 0.80
@@ -155,11 +156,18 @@ class Profile:
         )
 
     def limits_for(self, window: Window) -> Limits:
-        """A result may take 5% of the window at most, a token taken as 4 bytes."""
+        """A result may take 5% of the window at most, a token taken as 4 bytes. Where the budget
+        counts bytes or chars, a picture weighs what its base64 is long: a quarter at most."""
+        limits = self.limits
         share = int(window.tokens * RESULT_SHARE) * BYTES_A_TOKEN
-        if not self.result_share or 0 < self.limits.result_bytes <= share:
-            return self.limits
-        return replace(self.limits, result_bytes=share)
+        if self.result_share and not 0 < limits.result_bytes <= share:
+            limits = replace(limits, result_bytes=share)
+        if self.budget is None or self.unit is Unit.TOKENS:
+            return limits
+        most = int(self.budget * PICTURE_SHARE / BASE64_GROWTH)
+        if 0 < limits.picture_bytes <= most:
+            return limits
+        return replace(limits, picture_bytes=max(1, most))
 
     def warnings(self, window: Window | None = None) -> list[str]:
         """What is allowed but will not work well, with its arithmetic (spec-compaction 11), for a

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from agentcore.errors import ModelError
 from agentcore.events import BreakReason, LimitReached
@@ -74,9 +75,18 @@ def accepted(reply: Reply, last_number: int) -> Message:
 
 
 def result(outcome: Outcome) -> Message:
-    call = outcome.call
-    value = {"role": Role.TOOL.value, "tool_call_id": call.id, "content": outcome.text}
+    call, content = outcome.call, _content(outcome)
+    value = {"role": Role.TOOL.value, "tool_call_id": call.id, "content": content}
     return born(value, tool=call.name, status=outcome.status, cut=outcome.cut)
+
+
+def _content(outcome: Outcome) -> str | list[dict[str, Any]]:
+    if not outcome.pictures:
+        return outcome.text
+    shown = (
+        {"type": "image_url", "image_url": {"url": picture.url}} for picture in outcome.pictures
+    )
+    return [{"type": "text", "text": outcome.text}, *shown]
 
 
 def unfinished(call: ToolCall, text: str, seconds: float) -> Outcome:

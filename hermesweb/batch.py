@@ -7,12 +7,10 @@ from functools import singledispatch
 from typing import Any
 
 from django.db.models import F
-from django.utils import timezone
 
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.plan import Fate
 from agentcore.compaction.result import CompactionState, Trigger
-from agentcore.errors import InstructionChanged
 from agentcore.events import (
     ApprovalWanted,
     CheckpointSet,
@@ -20,6 +18,7 @@ from agentcore.events import (
     CompactionFailed,
     CompactionStarted,
     Edited,
+    Erased,
     Event,
     EventKind,
     InstructionRefused,
@@ -35,16 +34,13 @@ from agentcore.events import (
     SystemRebuilt,
     TurnEnded,
 )
-from agentcore.messages import Message
 from agentcore.pressure import Pressure
 from agentcore.usage import Usage
 from agentcore.verify import Verification
-from hermesweb import approvals, attempts, changes, lives, spending, steering, totals
+from hermesweb import approvals, attempts, changes, lives, queued, spending, steering, totals
 from hermesweb.models import (
     AgentSession,
     Compaction,
-    Instruction,
-    InstructionState,
     MemoryEntry,
     Status,
     StoredTurn,
@@ -120,7 +116,7 @@ def _(event: RunEnded, batch: Batch) -> Mapping[str, Any]:
 def _(event: MessageAdded, batch: Batch) -> Mapping[str, Any]:
     session, message = batch.session, event.message
     if event.instruction is not None:
-        _became(event.instruction, message)
+        queued.become(event.instruction, message)
     batch.births.append(lives.appended(message, session.revision, event.turn, event.captured))
     session.last_number = message.number
     session.messages_alive += 1
@@ -200,13 +196,19 @@ def _(event: Edited, batch: Batch) -> Mapping[str, Any]:
     changes.by_plan(session, event.before, event.plan, event.revision, cause=event.kind)
     if event.kind in HOLDING:
         steering.hold(session)
-    _take(event.instruction)
+    queued.take(event.instruction)
     return {"used": session.used, "limit": session.limit, "unit": session.unit}
 
 
 @_apply.register
+def _(event: Erased, batch: Batch) -> Mapping[str, Any]:
+    batch.flush()
+    return queued.erase(batch.session, event)
+
+
+@_apply.register
 def _(event: InstructionRefused, batch: Batch) -> Mapping[str, Any]:
-    _take(event.instruction, refusal=shown(event.reason))
+    queued.take(event.instruction, refusal=shown(event.reason))
     return {}
 
 
@@ -226,7 +228,7 @@ def _(event: CompactionFailed, batch: Batch) -> Mapping[str, Any]:
     approvals.use(batch.session)
     attempts.failed(row, event)
     row.save()
-    _take(batch.asked)
+    queued.take(batch.asked)
     steering.keep_breaker(batch.session, event.breaker)
     batch.session.status = _working(batch.session)
     return {"compaction": row.number}
@@ -241,7 +243,7 @@ def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     row.save()
     if result.summaries:
         spending.bill(session, Usage(**row.usage) if row.usage else None, row.cost)
-    _take(batch.asked)
+    queued.take(batch.asked)
     if result.changed and result.revision:
         batch.flush()
         changes.check_pins(session, result.revision)
@@ -272,23 +274,6 @@ def _measured(session: AgentSession, pressure: Pressure) -> None:
     totals.read(session, pressure)
     session.over_budget = session.over_budget and pressure.used > pressure.limit
     steering.grown(session)
-
-
-def _became(instruction_id: int, message: Message) -> None:
-    """Mark the instruction as taken, unless a person changed it after it was read."""
-    waiting = Instruction.objects.filter(pk=instruction_id, state=InstructionState.QUEUED)
-    asked = waiting.first()
-    if asked is None or asked.text != message.value().get("content"):
-        raise InstructionChanged(
-            f"instruction {instruction_id} was edited or withdrawn: poll again"
-        )
-    waiting.update(state=InstructionState.TAKEN, taken_at=timezone.now(), number=message.number)
-
-
-def _take(instruction_id: int | None, *, refusal: str = "") -> None:
-    rows = Instruction.objects.filter(pk=instruction_id or 0, state=InstructionState.QUEUED)
-    state = InstructionState.WITHDRAWN if refusal else InstructionState.TAKEN
-    rows.update(state=state, taken_at=timezone.now(), refusal=refusal)
 
 
 def _attempt(batch: Batch, trigger: Trigger) -> Compaction:

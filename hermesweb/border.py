@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
+from agentcore.compaction.plan import Revision
 from agentcore.directives import Directives, InstructionKind
-from agentcore.events import RunEnd
+from agentcore.events import Erased, RunEnd
 from agentcore.options import Automatic
 from agentcore.profile import Profile
-from hermesweb import approvals, endpoints, lease, memory, pins, wishes
+from hermesweb import approvals, endpoints, erasing, lease, memory, pins, wishes
 from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion, Status
-from hermesweb.recorder import FenceLost, settle
+from hermesweb.recorder import FenceLost, record, settle
 
 # The kinds that the loop takes; an approval is looked up by who waits for it.
 TAKEN = (
@@ -24,6 +27,7 @@ TAKEN = (
     InstructionKind.RESTORE,
     InstructionKind.EXCLUDE,
     InstructionKind.NEW_TOPIC,
+    InstructionKind.ERASE,
 )
 # After these ends the queue goes on by itself; after the others a person decides.
 GOES_ON = (RunEnd.ANSWERED, RunEnd.STOPPED, RunEnd.LIMIT)
@@ -80,9 +84,40 @@ def remember(held: Lease) -> None:
         settle(held.session_id, held.fence, lambda row: memory.store(row, entries))
 
 
-def leave(held: Lease, end: RunEnd | None) -> bool:
-    """Give the lease back; whether the queue holds more that should be worked on. Without an end
-    the run waits for a person."""
+def leave(held: Lease, end: RunEnd | None) -> tuple[bool, int]:
+    """Give the lease back; whether the queue holds more that should be worked on, and the `seq` of
+    what was still erased, or 0. Without an end the run waits for a person."""
+    with transaction.atomic():
+        seq = erase_waiting(held)
+        return _leave(held, end), seq
+
+
+def release(held: Lease) -> None:
+    """Give back a lease that nothing was to be done with, but for what waits to be erased."""
+    with suppress(FenceLost), transaction.atomic():
+        erase_waiting(held)
+        lease.release(held)
+
+
+def erase_waiting(held: Lease) -> int:
+    """What a person wants erased and no border took, since the run ended before or never began;
+    the last `seq`, or 0. No Agent may hold the list any more."""
+    rows = AgentSession.objects.select_for_update()
+    session = rows.filter(pk=held.session_id, fence=held.fence).first()
+    if session is None:
+        raise _lost(held)
+    events = [
+        Erased(
+            asked.options["numbers"][0],
+            Revision(session.revision + place, (), (), session.last_number),
+            asked.pk,
+        )
+        for place, asked in enumerate(erasing.waiting(session), 1)
+    ]
+    return record(session.pk, held.fence, events) if events else 0
+
+
+def _leave(held: Lease, end: RunEnd | None) -> bool:
     again = False
 
     def change(session: AgentSession) -> None:
@@ -106,8 +141,12 @@ def leave(held: Lease, end: RunEnd | None) -> bool:
 def _mine(held: Lease) -> AgentSession:
     session = AgentSession.objects.filter(pk=held.session_id, fence=held.fence).first()
     if session is None:
-        raise FenceLost(f"session {held.session_id}: {held.holder} no longer holds it")
+        raise _lost(held)
     return session
+
+
+def _lost(held: Lease) -> FenceLost:
+    return FenceLost(f"session {held.session_id}: {held.holder} no longer holds it")
 
 
 def _profile(session: AgentSession, held: Lease) -> Profile:

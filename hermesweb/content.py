@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agentcore.breakdown import escaped_share
-from agentcore.messages import read
+from agentcore.media import Medium, media_in
+from agentcore.messages import content_text, read
 from agentcore.redact import mask
 from hermesweb.models import StoredMessage
 
@@ -37,13 +38,14 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Content:
     """`chars` of the whole text, of which `text` shows those from `offset`; `masked` secrets are
-    not shown."""
+    not shown, and `media` are named only."""
 
     form: Form
     text: str
     offset: int
     chars: int
     calls: tuple[Call, ...] = ()
+    media: tuple[Medium, ...] = ()
     masked: int = 0
     raw: bool = False
 
@@ -64,7 +66,7 @@ def content(message: StoredMessage, form: Form, offset: int, *, raw: bool = Fals
     """`offset` counts in the text as it is shown."""
     if form is Form.CAPTURED and not message.captured:
         form = Form.TEXT
-    text, calls = _texts(message, form)
+    text, calls, media = _texts(message, form)
     count = 0
     if not raw:
         text, count = mask(text)
@@ -78,6 +80,7 @@ def content(message: StoredMessage, form: Form, offset: int, *, raw: bool = Fals
         offset,
         len(text),
         tuple(Call(call.name, call.arguments[:PAGE_CHARS]) for call in calls),
+        media=media,
         masked=count,
         raw=raw,
     )
@@ -89,10 +92,12 @@ def escaping(message: StoredMessage) -> float:
     return escaped_share([value.text, *(call.arguments for call in value.calls)])
 
 
-def _texts(message: StoredMessage, form: Form) -> tuple[str, list[Call]]:
+def _texts(message: StoredMessage, form: Form) -> tuple[str, list[Call], tuple[Medium, ...]]:
     if form is Form.CAPTURED and message.captured:
-        return message.captured.text, []
+        return message.captured.text, [], ()
     if form is Form.WIRE:
-        return message.text, []
-    value = read(message.text)
-    return value.text, [Call(call.name, call.arguments) for call in value.calls]
+        return message.text, [], ()
+    said = read(message.text)
+    value = said.value()
+    calls = [Call(call.name, call.arguments) for call in said.calls]
+    return content_text(value.get("content")), calls, media_in(value.get("content"))

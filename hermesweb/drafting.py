@@ -61,7 +61,7 @@ def _asked(preview_id: str) -> tuple[Preview, SummaryRequest, Summarizer, ChatMo
     session = row.session
     try:
         options = options_of(row)
-        plan = planning.planned(session, options)
+        plan = planning.planned(session, options, to_ask=True)
         chosen = summaries.wanted(session, planning.in_force(session), options.model)
         model = chosen.model or endpoints.chat_model(session)
     except ModelUnavailable as error:

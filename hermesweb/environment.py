@@ -23,3 +23,11 @@ def env_int(name: str, default: int) -> int:
 
 def env_list(name: str, separator: str = ",") -> list[str]:
     return [part.strip() for part in os.environ.get(name, "").split(separator) if part.strip()]
+
+
+def env_places(name: str) -> list[tuple[str, int]]:
+    """(host, port) pairs, written HOST:PORT and separated by commas."""
+    places = [part.rpartition(":") for part in env_list(name)]
+    if not all(host and port.isdecimal() for host, _, port in places):
+        raise ImproperlyConfigured(f"{name} is {os.environ[name]!r}: use HOST:PORT, HOST:PORT.")
+    return [(host.strip("[]"), int(port)) for host, _, port in places]

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from agentcore.compaction.plan import Revision
+from agentcore.directives import InstructionKind
 from agentcore.erasing import digest, erased
 from agentcore.events import EventKind
 from agentcore.messages import Message
-from hermesweb import bodies, lives, totals, wishes
-from hermesweb.models import AgentSession, StoredMessage
+from hermesweb import bodies, lives, pins, totals, wishes
+from hermesweb.models import AgentSession, Instruction, InstructionState, StoredMessage
+from hermesweb.shown import shown
 from hermesweb.subjects import NONE
 
+SAYS_AN_INSTRUCTION = (EventKind.INSTRUCTION_QUEUED, EventKind.INSTRUCTION_EDITED)
+# Between a title and the state that a fork of it begins at.
+FORKED = " (fork at "
+# What a check of a compaction says before it names the facts that it lost.
+LOST = ", lost: "
 
-def erase(session: AgentSession, row: StoredMessage) -> dict[str, Any]:
+
+def waiting(session: AgentSession) -> QuerySet[Instruction]:
+    """Queued erasures, in order."""
+    queued = session.instructions.filter(state=InstructionState.QUEUED)
+    return queued.filter(kind=InstructionKind.ERASE).order_by("pk")
+
+
+def is_waiting(session: AgentSession, number: int) -> bool:
+    return any(asked.options["numbers"] == [number] for asked in waiting(session))
+
+
+def erase(session: AgentSession, number: int) -> dict[str, Any]:
     """With the session's row locked, as a revision of its own; what is told of it. `made_from_it`
     are summaries, notes and placeholders that may say some of it again."""
+    row = session.messages.select_related("body").get(number=number)
     before = lives.message_of(row)
     after = erased(before)
     held = [key for key in (row.body_id, row.captured_id) if key]
@@ -28,13 +49,14 @@ def erase(session: AgentSession, row: StoredMessage) -> dict[str, Any]:
     if row.lives.filter(to_revision=None).exists():
         totals.weigh(session, before.sizes, -1)
         totals.weigh(session, after.sizes)
+    session.pinned_bytes = pins.bytes_held(session)
     _forget(session, before)
     return {
-        "number": row.number,
+        "number": number,
         "revision": revision.number,
         "bytes": before.sizes.bytes,
         "sha256": digest(before),
-        "made_from_it": _made_from(session, row.number),
+        "made_from_it": _made_from(session, number),
     }
 
 
@@ -58,29 +80,53 @@ def _write(row: StoredMessage, after: Message) -> None:
 
 
 def _forget(session: AgentSession, before: Message) -> None:
-    """What other rows repeat of it: the instruction it was, events, plans, facts that were lost,
-    and what its calls named."""
+    """What other rows repeat of it: the instruction it was, a title and memories made from it,
+    events, plans, facts that were lost, and what its calls named."""
     number = before.number
-    session.instructions.filter(number=number).update(text="")
+    _forget_instruction(session, before)
     session.previews.all().delete()
+    for entry in session.memories.all():
+        if number in entry.source_numbers:
+            entry.delete()
     calls = {call.id for call in before.calls}
     if calls:
         about = {"path": NONE.path, "command": NONE.command, "arguments": NONE.arguments}
         session.messages.filter(number__in=wishes.groups_of(session, [number])).update(**about)
-    _blank(session, EventKind.MESSAGE_ADDED, "preview", lambda data: data["number"] == number)
-    _blank(session, EventKind.TOOL_STARTED, "arguments", lambda data: data["call"] in calls)
+    _blank(session, [EventKind.MESSAGE_ADDED], "preview", lambda data: data["number"] == number)
+    _blank(session, [EventKind.TOOL_STARTED], "arguments", lambda data: data["call"] in calls)
+    _forget_lost(session, number)
+
+
+def _forget_instruction(session: AgentSession, before: Message) -> None:
+    said = session.instructions.filter(number=before.number)
+    ids = set(said.values_list("pk", flat=True))
+    said.update(text="")
+    _blank(session, SAYS_AN_INSTRUCTION, "text", lambda data: data["instruction"] in ids)
+    named = session.title.split(FORKED)[0]
+    if named and str(shown(before.text)).strip().startswith(named):
+        session.title = ""
+        _blank(session, [EventKind.SESSION_CREATED, EventKind.FORKED], "title", lambda data: True)
+
+
+def _forget_lost(session: AgentSession, number: int) -> None:
     for row in session.stored_compactions.exclude(survival={}):
         for told in row.survival.values():
             for fact in told["lost"]:
                 if fact["number"] == number:
                     fact["text"] = ""
-        row.save(update_fields=["survival"])
+        for check in row.checks:
+            if f"(message {number})" in check["detail"]:
+                check["detail"] = check["detail"].split(LOST)[0]
+        row.save(update_fields=["survival", "checks"])
 
 
 def _blank(
-    session: AgentSession, kind: EventKind, name: str, said: Callable[[Mapping[str, Any]], bool]
+    session: AgentSession,
+    kinds: Collection[EventKind],
+    name: str,
+    said: Callable[[Mapping[str, Any]], bool],
 ) -> None:
-    for event in session.events.filter(kind=kind).iterator(chunk_size=500):
+    for event in session.events.filter(kind__in=kinds).iterator(chunk_size=500):
         if said(event.data):
             event.data[name] = ""
             event.save(update_fields=["data"])

@@ -9,7 +9,8 @@ from datetime import timedelta
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from hermesweb.models import AgentSession, Status
+from agentcore.directives import InstructionKind
+from hermesweb.models import AgentSession, Instruction, InstructionState, Status
 
 # With the sweep every 5 s, work that was lost goes on within 20 s.
 SECONDS = 12
@@ -50,12 +51,15 @@ def release(lease: Lease) -> bool:
 
 
 def lost() -> list[str]:
-    """Sessions at work whose holder has vanished, and queued ones whose task has. Each is named
-    once in a while, so that a busy worker does not find the same hint many times."""
+    """Sessions at work whose holder has vanished, queued ones whose task has, and those where a
+    text waits to be erased. Each is named once in a while, so that a busy worker does not find the
+    same hint many times."""
     now = timezone.now()
     free = Q(lease_ends=None) | Q(lease_ends__lt=now)
     asked = Q(asked_at=None) | Q(asked_at__lt=now - timedelta(seconds=LOST_SECONDS))
-    rows = AgentSession.objects.filter(free, asked, status__in=(*AT_WORK, Status.QUEUED))
+    erasures = Instruction.objects.filter(kind=InstructionKind.ERASE, state=InstructionState.QUEUED)
+    owed = Q(status__in=(*AT_WORK, Status.QUEUED)) | Q(pk__in=erasures.values("session"))
+    rows = AgentSession.objects.filter(free, asked, owed)
     ids = list(rows.values_list("pk", flat=True))
     AgentSession.objects.filter(pk__in=ids).update(asked_at=now)
     return ids

@@ -13,6 +13,7 @@ from django.utils import timezone
 from agentcore.breakdown import Breakdown, Mark, Sizes, total
 from agentcore.compaction.plan import Origin
 from agentcore.compaction.plan import Revision as RevisionValue
+from agentcore.compaction.summarizer import sources_of
 from agentcore.events import EventKind
 from agentcore.kinds import PREVIEW_CHARS
 from agentcore.kinds import shown as shown_start
@@ -133,8 +134,19 @@ def snapshot_of(session: AgentSession, state: State | None = None) -> Snapshot:
     )
 
 
-def messages_of(session_id: str, runs: Sequence[range]) -> list[Message]:
-    """Messages of the archive by their numbers, in order; of many the newest."""
+def originals_of(session_id: str, runs: Sequence[range]) -> list[Message]:
+    """Messages of the archive by their numbers, and what summaries and placeholders among them were
+    made from, in order; of many the newest. One query for each generation of summaries."""
+    found: dict[int, Message] = {}
+    while runs and len(found) < MOST_ORIGINALS:
+        read = _messages_of(session_id, runs)
+        new = [message for message in read if message.number not in found]
+        found |= {message.number: message for message in new}
+        runs = [run for message in new for run in sources_of(message)]
+    return [found[number] for number in sorted(found)[-MOST_ORIGINALS:]]
+
+
+def _messages_of(session_id: str, runs: Sequence[range]) -> list[Message]:
     wanted = Q(pk__in=())
     for run in runs[-MOST_RUNS:]:
         wanted |= Q(number__range=(run.start, run.stop - 1))

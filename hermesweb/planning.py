@@ -15,10 +15,17 @@ from agentcore.compaction.notes import without_header
 from agentcore.compaction.pipeline import Answer, PressureOf, run_pipeline
 from agentcore.compaction.plan import Origin
 from agentcore.compaction.result import CompactionResult, Trigger, WrittenSummary
-from agentcore.compaction.summarizer import SummaryRequest, accept_written, count_words
+from agentcore.compaction.summarizer import (
+    SummaryRequest,
+    accept_written,
+    count_words,
+    sources_of,
+)
 from agentcore.messages import Message
+from agentcore.options import SummarySource
 from agentcore.pressure import Pressure, TokenCounter
 from agentcore.profile import Profile
+from agentcore.snapshot import Snapshot
 from agentcore.verify import Verification
 from hermesweb import endpoints, lives, pins
 from hermesweb.models import AgentSession, Preview, SessionKind, StoredMessage
@@ -70,21 +77,27 @@ class Planned:
 
 
 def planned(
-    session: AgentSession, options: CompactionOptions, written: WrittenSummary | None = None
+    session: AgentSession,
+    options: CompactionOptions,
+    written: WrittenSummary | None = None,
+    *,
+    to_ask: bool = False,
 ) -> Planned:
-    """`written`: what a model, or a person who went over it, made of the request. Raises
-    ProfileError for the options, StalePlan where the boundary left the list."""
-    snapshot, profile = lives.snapshot_of(session), in_force(session)
+    """`written`: what a model, or a person who went over it, made of the request; `to_ask`: the
+    request is for a model, so that the archive is read for it. Raises ProfileError for the options,
+    StalePlan where the boundary left the list."""
+    snapshot, profile = lives.snapshot_of(session), options.applied_to(in_force(session))
     schemas = _schemas(session, profile)
     measure = _measure(session, profile, schemas)
     kept = pins.in_force(session)
     run = run_pipeline(
         snapshot,
-        options.applied_to(profile),
+        profile,
         pressure_of=measure,
         trigger=Trigger.MANUAL,
         pins=kept | options.held(snapshot),
         checkpoints=pins.checkpoints(session),
+        originals=_originals(session, snapshot, profile) if to_ask or written else None,
     )
     request: SummaryRequest | None = None
     try:
@@ -96,6 +109,16 @@ def planned(
         result: CompactionResult = stop.value
     counted = schemas if profile.counts_schemas else NOTHING
     return Planned(result, request, measure(snapshot), kept, counted)
+
+
+def _originals(
+    session: AgentSession, snapshot: Snapshot, profile: Profile
+) -> dict[int, Message] | None:
+    """What standing summaries were made from, where the next one is made from the archive."""
+    if profile.summary.source is not SummarySource.ARCHIVE:
+        return None
+    runs = [run for message in snapshot.messages for run in sources_of(message)]
+    return {message.number: message for message in lives.originals_of(session.pk, runs)}
 
 
 def in_force(session: AgentSession) -> Profile:

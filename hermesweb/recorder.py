@@ -15,7 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from agentcore.events import Event, EventKind
-from hermesweb import attempts, bodies
+from hermesweb import attempts, bodies, webhooks
 from hermesweb.batch import Batch
 from hermesweb.models import AgentSession, SessionEvent
 from hermesweb.occasions import occasions_of
@@ -98,10 +98,12 @@ def _advance(
 
 def _tell(session: AgentSession, told: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
     first = session.seq - len(told) + 1
-    SessionEvent.objects.bulk_create(
+    events = [
         SessionEvent(session=session, seq=seq, kind=kind, data=_data(kind, facts))
         for seq, (kind, facts) in enumerate(told, first)
-    )
+    ]
+    SessionEvent.objects.bulk_create(events)
+    webhooks.tell(session, events)
 
 
 def _data(kind: EventKind, facts: Mapping[str, Any]) -> dict[str, Any]:

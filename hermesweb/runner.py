@@ -72,7 +72,7 @@ async def run(session_id: str) -> None:
         if border.is_due(session):
             await Work(database, held, Announcer(session_id, session.owner_id)).run(session)
         else:
-            await database.run(lease.release, held)
+            await database.run(border.release, held)
     finally:
         await database.close()
 
@@ -161,7 +161,7 @@ class Work:
         )
 
     async def _originals(self, runs: Sequence[range]) -> Sequence[Message]:
-        return await self._database.run(lives.messages_of, self._lease.session_id, runs)
+        return await self._database.run(lives.originals_of, self._lease.session_id, runs)
 
     async def _summarizer(
         self, session: AgentSession, profile: Profile, model: ChatModel
@@ -207,7 +207,9 @@ class Work:
         waits for a person."""
         if end is RunEnd.ANSWERED:
             await self._database.run(border.remember, self._lease)
-        again = await self._database.run(border.leave, self._lease, end)
+        again, seq = await self._database.run(border.leave, self._lease, end)
+        if seq:
+            self._announcer.tell(seq)
         if again:
             await self._database.run(wake, self._lease.session_id)
 

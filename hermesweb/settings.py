@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from hermesweb.environment import env_flag, env_int, env_list
+from hermesweb.environment import env_flag, env_int, env_list, env_places
 from hermesweb.lock import running
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -272,6 +272,8 @@ ALLOWED_ROOTS = [
 ]
 WEB_TOOLS = env_flag("HERMESWEB_WEB_TOOLS", not (PRODUCTION or TESTING))
 SEARCH_URL = os.environ.get("HERMESWEB_SEARCH_URL", "")
+# Inside addresses, each HOST:PORT, that webhooks may be sent to beside public ones.
+WEBHOOK_HOSTS = env_places("HERMESWEB_WEBHOOK_HOSTS")
 # Of the explorer's replies, so that a person can watch and steer it.
 EXPLORER_PACE_MS = env_int("HERMESWEB_EXPLORER_PACE_MS", 0 if TESTING else 1_000)
 

@@ -5,8 +5,9 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from celery.signals import worker_shutting_down
 
-from hermesweb import acts, counts, drafting, imports, lease, planning, runner
+from hermesweb import acts, counts, drafting, imports, lease, planning, posting, runner, webhooks
 from hermesweb.celery import app
+from hermesweb.wake import deliver as ask_to_deliver
 from hermesweb.wake import wake
 
 
@@ -22,6 +23,12 @@ def write_summary(preview_id: str) -> None:
     async_to_sync(drafting.write)(preview_id)
 
 
+@app.task(name="hermesweb.tasks.deliver")
+def deliver(webhook: int) -> None:
+    """One coroutine, entered once."""
+    async_to_sync(posting.send_waiting)(webhook)
+
+
 @app.task(name="hermesweb.tasks.sweep")
 def sweep() -> None:
     """Queue again what lost its worker or its task; safe at any time, and twice at once."""
@@ -31,6 +38,8 @@ def sweep() -> None:
     planning.clear_ended()
     acts.refuse_overdue()
     counts.catch_up()
+    for webhook in webhooks.due():
+        ask_to_deliver(webhook)
 
 
 @worker_shutting_down.connect

@@ -22,6 +22,7 @@ from hermesweb.views import (
     sessions,
     sign_in,
     travel,
+    webhooks,
     words,
 )
 from hermesweb.views.theme import theme
@@ -84,6 +85,9 @@ urlpatterns = [
     path("memory/", memory.page, name="memory"),
     path("memory/<int:id>/", memory.entry, name="memory_entry"),
     path("memory/<int:id>/delete", memory.forget, name="memory_delete"),
+    path("webhooks/", webhooks.page, name="webhooks"),
+    path("webhooks/<int:id>/", webhooks.edit, name="webhook"),
+    path("webhooks/<int:id>/delete", webhooks.delete, name="webhook_delete"),
     path("imports/new/", imports.new, name="import"),
     path("imports/<str:id>/", imports.imported, name="imported"),
     path("accounts/login/", sign_in.password, name="login"),

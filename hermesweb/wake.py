@@ -23,11 +23,16 @@ def draft(preview_id: str) -> None:
     transaction.on_commit(lambda: _post("hermesweb.tasks.write_summary", preview_id))
 
 
+def deliver(webhook: int) -> None:
+    """Queue the sending of what waits for a webhook; the sweep finds what was lost."""
+    transaction.on_commit(lambda: _post("hermesweb.tasks.deliver", webhook))
+
+
 def _send(session_id: str) -> None:
     _post("hermesweb.tasks.run_session", session_id)
 
 
-def _post(task: str, subject: str) -> None:
+def _post(task: str, subject: str | int) -> None:
     try:
         app.send_task(task, [subject], retry=False)
     except OperationalError as error:

@@ -61,7 +61,7 @@ def called(number: int, *names: str) -> Message:
     return born({"role": "assistant", "content": None, "tool_calls": calls}).numbered(number)
 
 
-def answered(number: int, call_id: str, text: str, **known: Any) -> Message:
+def answered(number: int, call_id: str, text: str | list[Any], **known: Any) -> Message:
     value = {"role": "tool", "tool_call_id": call_id, "content": text}
     return born(value, **known).numbered(number)
 

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 Value = dict[str, Any]
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBO" * 200}}
 
 TEXT = st.text(alphabet='ab \n"\\é中文😀\u0301\x00\x1b', max_size=40)
 WORDS = st.text(alphabet="ab é中😀", min_size=1, max_size=40).filter(str.strip)
@@ -35,6 +36,10 @@ def calls(*ids: str, name: str = "read_file", text: str | None = None) -> Value:
 
 def result(call_id: str, text: str = "ok") -> Value:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def with_picture(value: Value) -> Value:
+    return {**value, "content": [{"type": "text", "text": value["content"]}, PICTURE]}
 
 
 def group(start: int, texts: Sequence[str], said: str | None = None) -> list[Value]:
@@ -66,6 +71,8 @@ def legal_lists(draw: st.DrawFn, *, least: int = 0) -> list[Value]:
             texts = draw(st.lists(WORDS, min_size=1, max_size=4 if kind == "G" else 1))
             sizes = draw(st.sampled_from([1, 1, 40, 400]))
             values += group(place, [text * sizes for text in texts], draw(st.none() | WORDS))
+            if kind == "G" and draw(st.booleans()):
+                values[-1] = with_picture(values[-1])
     return values
 
 

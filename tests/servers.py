@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ Answer: TypeAlias = Callable[[asyncio.StreamWriter], Awaitable[None]]
 class Server:
     port: int = 0
     requests: list[str] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
 
 
 def said(body: bytes | str, *headers: str, status: str = "200 OK") -> Answer:
@@ -44,7 +46,10 @@ async def serving(answer: Answer, secure: ssl.SSLContext | None = None) -> Async
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            server.requests.append((await reader.readuntil(b"\r\n\r\n")).decode())
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            server.requests.append(head)
+            length = re.search(r"(?i)^content-length: (\d+)", head, re.MULTILINE)
+            server.bodies.append(await reader.readexactly(int(length[1])) if length else b"")
             await answer(writer)
             await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):

@@ -19,7 +19,7 @@ from agentcore.events import Event, RunEnd
 from agentcore.llm.scripted import Line, ScriptedModel
 from agentcore.pressure import TokenCounter
 from agentcore.standing import Means, Standing
-from agentcore.tools.base import Toolbox, ToolResult, Workspace
+from agentcore.tools.base import Picture, Toolbox, ToolResult, Workspace
 
 E = TypeVar("E")
 
@@ -39,7 +39,9 @@ class Echo:
             raise ToolError("it would not")
         if arguments.get("wait"):
             await asyncio.sleep(3_600)
-        return ToolResult(str(arguments.get("text", "ok")) * int(arguments.get("times", 1)))
+        text = str(arguments.get("text", "ok")) * int(arguments.get("times", 1))
+        shown = (Picture("image/png", b"pixels"),) if arguments.get("picture") else ()
+        return ToolResult(text, pictures=shown)
 
 
 @dataclass

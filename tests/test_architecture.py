@@ -18,7 +18,7 @@ OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis"
 LAYERS = {
     "agentcore": [
         {"errors", "facts", "kinds", "redact", "sections", "usage", "wire"},
-        {"breakdown", "limits", "options"},
+        {"breakdown", "limits", "media", "options"},
         {"messages"},
         {"snapshot", "counting", "erasing", "pressure", "ledger", "memory"},
         {
@@ -88,19 +88,20 @@ LAYERS = {
                 "planning",
                 "prepared",
                 "prices",
+                "queued",
                 "steering",
                 "wishes",
             ),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
             *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
             *("lifetimes", "lines", "rollup", "search", "spans", "spending", "subjects"),
-            *("turn_ledger", "wake"),
+            *("turn_ledger", "posting", "wake", "webhooks"),
         },
         {"recorder"},
         {"acts", "border", "counts", "imports", "follow"},
         {
             *("compact_form", "consumers", "drafting", "forms", "opening", "reading", "runner"),
-            *("states", "summaries", "verdict", "wall"),
+            *("states", "summaries", "verdict", "wall", "webhook_form"),
         },
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},
@@ -121,8 +122,10 @@ ONLY = {
         "lease",
         "models",
         "planning",
+        "posting",
         "runner",
         "wake",
+        "webhooks",
     },
 }
 STRATEGIES = {

@@ -15,7 +15,6 @@ PARTLY = {
     "events-lost-while-offline": "the card and the curve in a browser: tests/js, tests/browser",
     "page-of-a-very-long-session": "search through the texts",
     "cancelled-compaction-leaves-state-busy": "the killed worker: tests/faults",
-    "capped-output-original-lost": "tools whose result holds pictures",
     "path-leaves-the-workspace": "names of uploads: tests/web",
 }
 

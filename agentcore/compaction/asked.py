@@ -96,13 +96,17 @@ def _with_preset(profile: Profile, name: str) -> Profile:
         known = ", ".join(PRESETS)
         raise ProfileError(f"there is no preset {name!r}; there are {known}", "preset")
     preset = PRESETS[name]
-    summary = replace(profile.summary, input=preset.summary.input)
     return profile.replace(
         stages=preset.stages,
         thresholds=preset.thresholds,
         target=preset.target,
         pins_first_user=preset.pins_first_user,
-        summary=replace(summary, on_failure=preset.summary.on_failure),
+        summary=replace(
+            profile.summary,
+            source=preset.summary.source,
+            input=preset.summary.input,
+            on_failure=preset.summary.on_failure,
+        ),
     )
 
 

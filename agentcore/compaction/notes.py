@@ -22,8 +22,10 @@ def omission_note(gone: Sequence[Message]) -> Message:
     return note(text, carried(gone))
 
 
-def summary_note(summary: str) -> Message:
-    return note(f"{SUMMARY_HEADER}\n{summary}")
+def summary_note(summary: str, gone: Sequence[Message] = ()) -> Message:
+    """The summary of those messages, with the facts that hold of them: a text may leave some out,
+    and a later ledger must know them."""
+    return note(f"{SUMMARY_HEADER}\n{summary}", _newest(Ledger.of(gone)))
 
 
 def ledger_note(gone: Sequence[Message], chars: int) -> Message:

@@ -150,7 +150,7 @@ class _Run:
         if isinstance(answer, WrittenSummary):
             self._left_out += left_out + answer.left_out
             self._summaries.append(answer)
-            return _noted(plan, summary_note(answer.text), Origin.SUMMARY)
+            return _noted(plan, summary_note(answer.text, plan.summarizes), Origin.SUMMARY)
         if isinstance(answer, SummaryFailed):
             self._failures.append(answer)
             if options.on_failure is SummaryFailure.KEEP:

@@ -6,7 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agentcore.breakdown import Category, part_category
+from agentcore.breakdown import (
+    COLLAPSED_HEADER,
+    EXCLUSION_HEADER,
+    Category,
+    part_category,
+)
 from agentcore.compaction.notes import without_header
 from agentcore.compaction.result import Failure, SummaryFailed, WrittenSummary
 from agentcore.ledger.book import Ledger
@@ -18,6 +23,8 @@ ARGUMENT_CHARS = 300
 CHARS_A_TOKEN = 4
 # Of the window, for what a summary is made from.
 WINDOW_SHARE = 0.8
+# Of that, for the facts in front of a summary from the archive.
+LEDGER_SHARE = 0.05
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
@@ -65,8 +72,9 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """`lines` are the bounded source, a message each; `left_out` counts older messages that had no
-    room; `tokens` bound a structured summary; `focus`: what a person wants kept above all."""
+    """`lines` are the bounded source, a message each; the first `heads` of them are facts and
+    earlier summaries, which are never left out; `left_out` counts older messages that had no room;
+    `tokens` bound a structured summary; `focus`: what a person wants kept above all."""
 
     lines: tuple[str, ...]
     left_out: int
@@ -74,6 +82,7 @@ class SummaryRequest:
     structured: bool = False
     tokens: int = 0
     focus: str = ""
+    heads: int = 0
 
     @property
     def text(self) -> str:
@@ -97,9 +106,10 @@ class SummaryRequest:
         ]
 
     def shorter(self) -> SummaryRequest:
-        """Without the oldest fifth of its input."""
-        dropped = max(1, int(len(self.lines) * DROPPED_SHARE))
-        return replace(self, lines=self.lines[dropped:], left_out=self.left_out + dropped)
+        """Without the oldest fifth of its messages."""
+        heads, rest = self.lines[: self.heads], self.lines[self.heads :]
+        dropped = min(len(rest), max(1, int(len(rest) * DROPPED_SHARE)))
+        return replace(self, lines=heads + rest[dropped:], left_out=self.left_out + dropped)
 
 
 def summary_request(
@@ -110,40 +120,72 @@ def summary_request(
     structured: bool = False,
     originals: Mapping[int, Message] | None = None,
 ) -> SummaryRequest:
-    """Render the newest of the messages that fit `options.input_tokens`, at most 80% of the
-    window (tokens), one line each.
+    """Render earlier summaries, then the newest of the messages that fit `options.input_tokens`,
+    at most 80% of the window (tokens), one line each.
 
     `originals` (source `archive`): by number, what standing summaries were made from. They stand
-    behind those summaries again, and the ledger of all of it in front, which is never left out.
+    behind those summaries again, and the ledger of all of it in front.
     """
     room = min(options.input_tokens, int(window * WINDOW_SHARE)) * CHARS_A_TOKEN
-    heads: list[str] = []
+    tokens = min(options.tokens, int(window * STRUCTURED_SHARE))
+    earlier = [message for message in gone if _is_earlier_summary(message)]
+    # What the last summary held must reach the next one whole.
+    most = max(PIECE_CHARS, options.chars, tokens * CHARS_A_TOKEN)
+    heads = [_line(message, {}, options, most) for message in earlier]
+    rest = [message for message in gone if not _is_earlier_summary(message)]
     if originals:
-        gone = _with_originals(gone, originals)
-        ledger = Ledger.of(one for one in gone if not one.is_summary).text(options.chars)
-        heads = [f"facts so far: {ledger}"]
-    names = {call.id: call.name for message in gone for call in message.calls}
-    room -= sum(len(line) + 1 for line in heads)
+        rest = _originals_of(gone, originals) + rest
+        facts = Ledger.of([*earlier, *rest]).text(int(room * LEDGER_SHARE))
+        heads.insert(0, f"facts so far: {facts}")
+    lines = _newest_that_fit(rest, options, room - sum(len(line) + 1 for line in heads))
+    return SummaryRequest(
+        (*heads, *lines),
+        len(rest) - len(lines),
+        options,
+        structured,
+        tokens,
+        heads=len(heads),
+    )
+
+
+def sources_of(message: Message) -> tuple[range, ...]:
+    """The numbers of what a summary, note or placeholder was made from."""
+    if message.replaces is None:
+        return message.stands_for
+    return (*message.stands_for, range(message.replaces, message.replaces + 1))
+
+
+def _is_earlier_summary(message: Message) -> bool:
+    return message.is_summary and not message.text.startswith((COLLAPSED_HEADER, EXCLUSION_HEADER))
+
+
+def _originals_of(gone: Sequence[Message], originals: Mapping[int, Message]) -> list[Message]:
+    """What the summaries and placeholders stand for through however many generations, as far as it
+    is at hand, in the order in which it was born."""
+    found: dict[int, Message] = {}
+    seen = {message.number for message in gone}
+    waiting = list(gone)
+    while waiting:
+        numbers = {number for run in sources_of(waiting.pop()) for number in run} - seen
+        seen |= numbers
+        for one in map(originals.get, numbers):
+            if one is not None and sources_of(one):
+                waiting.append(one)
+            elif one is not None:
+                found[one.number] = one
+    return [found[number] for number in sorted(found)]
+
+
+def _newest_that_fit(messages: Sequence[Message], options: SummaryOptions, room: int) -> list[str]:
+    names = {call.id: call.name for message in messages for call in message.calls}
     lines: list[str] = []
-    for message in reversed(gone):
-        line = _line(message, names, options)
+    for message in reversed(messages):
+        line = _line(message, names, options, PIECE_CHARS)
         room -= len(line) + 1
         if room < 0:
             break
         lines.append(line)
-    tokens = min(options.tokens, int(window * STRUCTURED_SHARE))
-    left_out = len(gone) - len(lines)
-    return SummaryRequest((*heads, *reversed(lines)), left_out, options, structured, tokens)
-
-
-def _with_originals(gone: Sequence[Message], originals: Mapping[int, Message]) -> list[Message]:
-    """Each summary, then what it stands for as far as that is at hand, then the rest."""
-    expanded: list[Message] = []
-    for message in gone:
-        expanded.append(message)
-        numbers = (number for run in message.stands_for for number in run)
-        expanded += [originals[number] for number in numbers if number in originals]
-    return expanded
+    return lines[::-1]
 
 
 def accept(text: str, calls: bool, request: SummaryRequest) -> str | SummaryFailed:
@@ -200,7 +242,7 @@ def count_words(text: str) -> int:
     return len(_WORD.findall(_CJK.sub(" ", text))) + (wide + 1) // 2
 
 
-def _line(message: Message, names: dict[str, str], options: SummaryOptions) -> str:
+def _line(message: Message, names: Mapping[str, str], options: SummaryOptions, most: int) -> str:
     value = message.value()
     text = without_header(message.text) if message.is_summary else message.text
     content = value.get("content")
@@ -213,8 +255,6 @@ def _line(message: Message, names: dict[str, str], options: SummaryOptions) -> s
             who = f"result of {names.get(message.tool_call_id or '', message.tool or 'a call')}"
         calls = (f"{call.name}({clip(call.arguments, ARGUMENT_CHARS)})" for call in message.calls)
         text = " ".join([text, *calls])
-    # What the last summary held must reach the next one whole.
-    most = max(PIECE_CHARS, options.chars) if message.is_summary else PIECE_CHARS
     return f"{who}: {clip(text.strip(), most)}"
 
 

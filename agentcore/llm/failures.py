@@ -19,6 +19,10 @@ _TOO_LONG = re.compile(
     r"|too many (?:input )?tokens|input is too long|reduce the length|maximum .{0,20}tokens",
     re.IGNORECASE,
 )
+# What servers say whose model reads text only, or that cannot read one of the pictures.
+_PICTURES = re.compile(
+    r"image|picture|vision|multi-?modal|media|content (?:must|should) be a string", re.IGNORECASE
+)
 _WINDOW = re.compile(r">\s*(\d[\d,]{2,})|(?:context|maximum)\D{0,40}?(\d[\d,]{2,})", re.IGNORECASE)
 _WAY_OUT = {
     401: "check the key of this endpoint",
@@ -46,6 +50,8 @@ def refused(
         f"{name} refused the request ({status}): {_clip(text)}{advice}",
         retryable=(status in _RETRYABLE or status >= 500) and not broke,
         retry_after=retry_after(headers),
+        over_pictures=status == 413
+        or (status in (400, 404, 415, 422) and _PICTURES.search(text) is not None),
     )
 
 

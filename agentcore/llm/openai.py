@@ -13,6 +13,7 @@ from agentcore.breakdown import byte_length
 from agentcore.errors import ModelError
 from agentcore.llm import failures
 from agentcore.llm.base import OnText, Reply, ToolSchema
+from agentcore.llm.pictures import after_results
 from agentcore.llm.strict import (
     JOINT,
     Entry,
@@ -150,7 +151,7 @@ class OpenAIModel:
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The list for chat completions: at most one system message, in front, then taking turns.
     Thinking goes back to the model only within the run it belongs to."""
-    listed = strict(messages)
+    listed = after_results(strict(messages))
     told = JOINT.join(listed.leading + listed.notes)
     system = [{"role": "system", "content": told}] if told else []
     turns = [

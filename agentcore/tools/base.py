@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,21 +31,35 @@ class Workspace:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """`kind` is its media type, such as image/png."""
+
+    kind: str
+    data: bytes = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"data:{self.kind};base64,{b64encode(self.data).decode()}"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """`text` names its subject (tool, path, command) in its first line. `captured` is the whole
     output where `text` already is a shortened form of it. `checkpoint`: the message that is born
-    of this result is to be one."""
+    of this result is to be one. `pictures` stand after the text."""
 
     text: str
     status: ToolStatus = ToolStatus.OK
     keep: Keep = "head"
     captured: str | None = None
     checkpoint: bool = False
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What left the toolbox: the clamped text for the message, and what was captured."""
+    """What left the toolbox: the clamped text and the pictures for the message, and what was
+    captured, in which a picture that is too large stands as its data URL."""
 
     call: ToolCall
     text: str
@@ -51,6 +67,7 @@ class Outcome:
     captured: str
     seconds: float
     checkpoint: bool = False
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def cut(self) -> Cut | None:
@@ -103,15 +120,21 @@ class Toolbox:
             result = await self._run(call)
         except ToolError as error:
             result = ToolResult(f"{call.name}: {error}", ToolStatus.FAILED)
+        limits = self._workspace.limits
         text = without_keys(result.text or "(no output)", self._keys)
         captured = text if result.captured is None else without_keys(result.captured, self._keys)
+        pictures, refused = _fitting(result.pictures, limits.picture_bytes)
+        # In front, where no clamp of the head takes them away.
+        subject, *rest = text.split("\n", 1)
+        told = "\n".join([subject, *map(_refusal, refused), *rest])
         return Outcome(
             call,
-            clamp(text, self._workspace.limits.result_bytes, result.keep),
+            clamp(told, limits.result_bytes, result.keep),
             result.status,
-            captured,
+            "\n".join([captured, *(picture.url for picture in refused)]),
             time.monotonic() - started,
             result.checkpoint,
+            pictures,
         )
 
     async def close(self) -> None:
@@ -130,6 +153,22 @@ class Toolbox:
 def counted(count: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _fitting(
+    pictures: Sequence[Picture], most: int
+) -> tuple[tuple[Picture, ...], tuple[Picture, ...]]:
+    """Those that one result holds, and the others: a picture is given whole or not at all."""
+    sizes = accumulate(len(picture.data) for picture in pictures)
+    fitting = sum(1 for size in sizes if not most or size <= most)
+    return tuple(pictures[:fitting]), tuple(pictures[fitting:])
+
+
+def _refusal(picture: Picture) -> str:
+    return (
+        f"… a picture ({picture.kind}, {len(picture.data)} bytes) is too large for a result; "
+        "the session keeps it; make a smaller one"
+    )
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

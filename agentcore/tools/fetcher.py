@@ -1,7 +1,8 @@
-"""One GET over the open network, and over nothing else.
+"""One GET or POST over the open network, and over nothing else.
 
 A name is resolved once, every address is checked, and the connection goes to a checked address, so
-that no second answer of a name server counts. Redirects are followed here, each checked anew.
+that no second answer of a name server counts. Redirects of a GET are followed here, each checked
+anew; those of a POST are not.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from ipaddress import ip_address
+from typing import TypeAlias, TypeVar
 
 import httpx
 
@@ -21,6 +24,7 @@ from agentcore.tools.addresses import is_odd_number, is_public
 
 # The addresses of a host, as text.
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+T = TypeVar("T")
 
 REDIRECTS = 5
 ADDRESSES_TRIED = 4
@@ -68,11 +72,22 @@ class Fetcher:
 
     async def get(self, address: str, *, max_bytes: int, seconds: int) -> Page:
         """Raises ToolError for what is refused, fails, or takes longer than `seconds` in all."""
-        try:
-            async with asyncio.timeout(seconds or None):
-                return await self._followed(_url(address), max_bytes)
-        except TimeoutError:
-            raise ToolError(f"{address}: no whole answer within {seconds} s") from None
+        async with _within(seconds, address):
+            return await self._followed(_url(address), max_bytes)
+
+    async def post(
+        self, address: str, content: bytes, headers: Mapping[str, str], *, seconds: int
+    ) -> int:
+        """The status, whatever it is; nothing else of the answer is read. Raises as `get`."""
+        async with _within(seconds, address):
+            ask = partial(_status, content=content, headers=headers)
+            return await self._first(_url(address), ask)
+
+    def check(self, address: str) -> None:
+        """Raises ToolError for what is refused whatever a name server says."""
+        url = _url(address)
+        if not self._place(url) and _is_address(url.host) and not is_public(url.host):
+            raise ToolError(_inside(url))
 
     async def _followed(self, url: httpx.URL, max_bytes: int) -> Page:
         for _ in range(REDIRECTS + 1):
@@ -84,10 +99,14 @@ class Fetcher:
 
     async def _asked(self, url: httpx.URL, max_bytes: int) -> Page | httpx.URL:
         """The page, or where it is said to be."""
+        return await self._first(url, partial(_answer, max_bytes=max_bytes))
+
+    async def _first(self, url: httpx.URL, ask: Callable[[httpx.URL, str], Awaitable[T]]) -> T:
+        """What is said at the first of its addresses that can be reached."""
         addresses = await self._checked(url)
         for address in addresses[:ADDRESSES_TRIED]:
             try:
-                return await _answer(url, address, max_bytes)
+                return await ask(url, address)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failure: httpx.HTTPError = error
             except httpx.HTTPError as error:
@@ -95,24 +114,51 @@ class Fetcher:
         raise ToolError(f"{url}: {_told(failure)}") from failure
 
     async def _checked(self, url: httpx.URL) -> Sequence[str]:
-        host, port = url.host, url.port or PORTS.get(url.scheme, 0)
+        is_trusted = self._place(url)
+        try:
+            addresses = await self.resolve(url.raw_host.decode(), _port(url))
+        except (OSError, UnicodeError) as error:
+            raise ToolError(f"{url}: no such host ({error})") from error
+        if not addresses or not (is_trusted or all(map(is_public, addresses))):
+            raise ToolError(_inside(url))
+        return addresses
+
+    def _place(self, url: httpx.URL) -> bool:
+        """Whether it is trusted; raises ToolError where no place is named that could be asked."""
         if url.scheme not in PORTS:
             raise ToolError(f"{url}: only http and https addresses can be fetched")
         if url.userinfo:
             raise ToolError(f"{url.copy_with(userinfo=b'')}: leave user and pass out")
-        if not host or is_odd_number(url.raw_host.decode()):
-            raise ToolError(f"{url}: {host or 'nothing'!r} is not the name of a host")
-        is_trusted = (host, port) in self.trusted
-        if port not in self.ports and not is_trusted:
+        if not url.host or is_odd_number(url.raw_host.decode()):
+            raise ToolError(f"{url}: {url.host or 'nothing'!r} is not the name of a host")
+        is_trusted = (url.host, _port(url)) in self.trusted
+        if _port(url) not in self.ports and not is_trusted:
             allowed = ", ".join(map(str, sorted(self.ports)))
-            raise ToolError(f"{url}: port {port} cannot be used, only {allowed}")
-        try:
-            addresses = await self.resolve(url.raw_host.decode(), port)
-        except (OSError, UnicodeError) as error:
-            raise ToolError(f"{url}: no such host ({error})") from error
-        if not addresses or not (is_trusted or all(map(is_public, addresses))):
-            raise ToolError(f"{url}: leads to an inside address; only public ones can be fetched")
-        return addresses
+            raise ToolError(f"{url}: port {_port(url)} cannot be used, only {allowed}")
+        return is_trusted
+
+
+@asynccontextmanager
+async def _within(seconds: int, address: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds or None):
+            yield
+    except TimeoutError:
+        raise ToolError(f"{address}: no whole answer within {seconds} s") from None
+
+
+def _port(url: httpx.URL) -> int:
+    return url.port or PORTS.get(url.scheme, 0)
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return bool(ip_address(host))
+    return False
+
+
+def _inside(url: httpx.URL) -> str:
+    return f"{url}: leads to an inside address; only public ones can be fetched"
 
 
 def _url(address: str) -> httpx.URL:
@@ -123,24 +169,38 @@ def _url(address: str) -> httpx.URL:
 
 
 async def _answer(url: httpx.URL, address: str, max_bytes: int) -> Page | httpx.URL:
-    """Ask one checked address for the page, under the name it has."""
-    transport = httpx.AsyncHTTPTransport(trust_env=False)
-    request = httpx.Request(
-        "GET",
-        url.copy_with(host=address, fragment=None),
-        headers={**HEADERS, "Host": url.netloc.decode()},
-        extensions={"sni_hostname": url.raw_host.decode(), "timeout": TIMEOUT.as_dict()},
-    )
-    async with transport:
-        response = await transport.handle_async_request(request)
-        try:
-            if response.has_redirect_location:
-                return _target(url, response.headers["location"])
-            body, truncated, note = await _body(url, response, max_bytes)
-        finally:
-            await response.aclose()
+    async with _response("GET", url, address, HEADERS) as response:
+        if response.has_redirect_location:
+            return _target(url, response.headers["location"])
+        body, truncated, note = await _body(url, response, max_bytes)
     kind = response.headers.get("content-type", "")
     return Page(str(url), response.status_code, kind, body, truncated, note)
+
+
+async def _status(url: httpx.URL, address: str, content: bytes, headers: Mapping[str, str]) -> int:
+    own = {name: HEADERS[name] for name in ("User-Agent", "Connection")}
+    async with _response("POST", url, address, {**own, **headers}, content) as response:
+        return response.status_code
+
+
+@asynccontextmanager
+async def _response(
+    method: str, url: httpx.URL, address: str, headers: Mapping[str, str], content: bytes = b""
+) -> AsyncIterator[httpx.Response]:
+    """Ask one checked address, under the name it has."""
+    request = httpx.Request(
+        method,
+        url.copy_with(host=address, fragment=None),
+        headers={**headers, "Host": url.netloc.decode()},
+        content=content or None,
+        extensions={"sni_hostname": url.raw_host.decode(), "timeout": TIMEOUT.as_dict()},
+    )
+    async with httpx.AsyncHTTPTransport(trust_env=False) as transport:
+        response = await transport.handle_async_request(request)
+        try:
+            yield response
+        finally:
+            await response.aclose()
 
 
 def _target(url: httpx.URL, location: str) -> httpx.URL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from dataclasses import dataclass
 from io import BytesIO
@@ -14,6 +15,7 @@ from agentcore.limits import KIB, Limits, head_of
 from agentcore.tools.arguments import PATH, FunctionTool, count, schema
 from agentcore.tools.base import ToolResult, Workspace, counted
 from agentcore.tools.paths import file_size, opened
+from agentcore.tools.pictures import FRONT_BYTES, picture_kind, read_picture
 
 CHUNK = 256 * KIB
 # Room for what stands round the lines of a file in one result, the path aside.
@@ -40,7 +42,7 @@ async def read_file(
 READ_FILE = FunctionTool(
     "read_file",
     "Read a text file, or a range of its lines. The first line of the result names the file and "
-    "the lines shown; the file's own text follows.",
+    "the lines shown; the file's own text follows. A PNG, JPEG, GIF or WebP picture is shown.",
     schema(
         {"path": PATH},
         {
@@ -58,6 +60,9 @@ def _read(workspace: Workspace, path: str, *, offset: int | None, limit: int | N
     lines = limit or limits.read_lines or sys.maxsize
     with opened(workspace, path) as descriptor:
         size = file_size(path, descriptor)
+        kind = picture_kind(os.pread(descriptor, FRONT_BYTES, 0))
+        if kind and offset is None and limit is None:
+            return read_picture(path, descriptor, kind, limits)
         if 0 < limits.file_bytes < size and offset is None and limit is None:
             raise ToolError(
                 f"{path} has {size} bytes, the limit is {limits.file_bytes}: "

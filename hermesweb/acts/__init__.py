@@ -36,10 +36,12 @@ from hermesweb.acts.previews import (
 from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
 from hermesweb.acts.raw import read_raw
+from hermesweb.acts.webhooks import add_webhook, change_webhook, check_webhook, delete_webhook
 
 __all__ = [
     "Invalid",
     "Refused",
+    "add_webhook",
     "answer",
     "apply_preview",
     "archive",
@@ -47,11 +49,14 @@ __all__ = [
     "change_automatic",
     "change_mode",
     "change_profile",
+    "change_webhook",
+    "check_webhook",
     "checkpoint",
     "compact_now",
     "correct",
     "create",
     "delete",
+    "delete_webhook",
     "edit",
     "erase",
     "exclude",

@@ -54,7 +54,8 @@ def create(
     measure(session)
     with transaction.atomic():
         session.save()
-        act(owner, session, EventKind.SESSION_CREATED, session_facts)
+        quotes = "" if title else "title"
+        act(owner, session, EventKind.SESSION_CREATED, session_facts, quotes=quotes)
         if instruction.strip():
             send(owner, session, instruction)
     return session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -34,7 +34,7 @@ def undo(who: User | None, session: AgentSession, compaction: int | None = None)
         if reason := wishes.why_no_undo(row):
             raise Refused(reason, "not_undoable")
 
-    return _wish(who, session, InstructionKind.UNDO, check)
+    return wish(who, session, InstructionKind.UNDO, check)
 
 
 def exclude(who: User | None, session: AgentSession, numbers: Collection[int]) -> Instruction:
@@ -45,7 +45,7 @@ def exclude(who: User | None, session: AgentSession, numbers: Collection[int]) -
         known(row, numbers)
         _try(lambda: exclude_plan(snapshot_of(row), numbers, pins.in_force(row)), row)
 
-    return _wish(who, session, InstructionKind.EXCLUDE, check, sorted(set(numbers)))
+    return wish(who, session, InstructionKind.EXCLUDE, check, sorted(set(numbers)))
 
 
 def restore(who: User | None, session: AgentSession, numbers: Collection[int]) -> Instruction:
@@ -57,7 +57,7 @@ def restore(who: User | None, session: AgentSession, numbers: Collection[int]) -
         if len(set(alive.values_list("number", flat=True))) == len(set(numbers)):
             raise Refused(_("it is in the list already: there is nothing to bring back"), "in_list")
 
-    return _wish(who, session, InstructionKind.RESTORE, check, sorted(set(numbers)))
+    return wish(who, session, InstructionKind.RESTORE, check, sorted(set(numbers)))
 
 
 def new_topic(who: User | None, session: AgentSession) -> Instruction:
@@ -66,16 +66,17 @@ def new_topic(who: User | None, session: AgentSession) -> Instruction:
     def check(row: AgentSession) -> None:
         _try(lambda: new_topic_plan(snapshot_of(row), pins.in_force(row)), row)
 
-    return _wish(who, session, InstructionKind.NEW_TOPIC, check)
+    return wish(who, session, InstructionKind.NEW_TOPIC, check)
 
 
-def _wish(
+def wish(
     who: User | None,
     session: AgentSession,
     kind: InstructionKind,
-    check: Any,
+    check: Callable[[AgentSession], None],
     numbers: Collection[int] = (),
 ) -> Instruction:
+    """Queue what changes the list; `check` refuses it with the row locked."""
     queued = Instruction(session=session, kind=kind, by=who)
 
     def change(row: AgentSession) -> Mapping[str, Any]:

@@ -6,17 +6,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agentcore.breakdown import Category
 from agentcore.events import EventKind
-from agentcore.messages import Role
 from agentcore.options import Automatic
 from agentcore.pressure import Unit
 from agentcore.profile import BYTES_A_TOKEN
 from agentcore.prompt import MODES
-from hermesweb import lease, memory, steering
+from hermesweb import lease, memory, pins, steering
 from hermesweb.acts.errors import Invalid, Refused, not_one_of, read_only
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.naming import known, profile_named
@@ -55,7 +54,7 @@ def pin(
             pin_until=until[:TITLE_CHARS],
             pinned_by=who,
         )
-        row.pinned_bytes = pinned_bytes(row)
+        row.pinned_bytes = pins.bytes_held(row)
         row.thrash = False
         _check_reachable(row)
         return _pin_facts(row, numbers)
@@ -66,7 +65,7 @@ def pin(
 def unpin(who: User | None, session: AgentSession, numbers: Collection[int]) -> None:
     def change(row: AgentSession) -> Mapping[str, Any]:
         _chosen(row, numbers).update(pinned=False, pin_reason="", pinned_by=None)
-        row.pinned_bytes = pinned_bytes(row)
+        row.pinned_bytes = pins.bytes_held(row)
         row.thrash = False
         return _pin_facts(row, numbers)
 
@@ -87,16 +86,6 @@ def floor(session: AgentSession) -> int:
     return sum(parts[category] for category in RIGID) + session.pinned_bytes
 
 
-def pinned_bytes(row: AgentSession) -> int:
-    """A pinned member of a tool group keeps its whole group in the list: those of its turn."""
-    pins = row.messages.filter(pinned=True)
-    group = (Role.ASSISTANT, Role.TOOL)
-    turns = pins.filter(turn__gt=0, role__in=group).values_list("turn", flat=True)
-    kept = row.messages.filter(Q(pinned=True) | Q(turn__in=list(turns), role__in=group))
-    alive = kept.filter(lives__to_revision=None).distinct()
-    return alive.aggregate(sum=Sum("bytes"))["sum"] or 0
-
-
 def rename(who: User | None, session: AgentSession, title: str) -> None:
     title = " ".join(str(shown(title)).split())
     if not title or len(title) > TITLE_CHARS:
@@ -107,7 +96,10 @@ def rename(who: User | None, session: AgentSession, title: str) -> None:
         row.title = title
         return {"title": title}
 
-    act(who, session, EventKind.RENAMED, change, old={"title": session.title})
+    # Until somebody names it, a title is what the first instruction says.
+    named = session.events.filter(kind=EventKind.RENAMED).exists()
+    old = {"title": session.title} if named else None
+    act(who, session, EventKind.RENAMED, change, old=old)
 
 
 def change_profile(who: User | None, session: AgentSession, name: str) -> None:

@@ -9,14 +9,15 @@ from django.utils.translation import gettext as _
 from agentcore.events import EventKind, RunEnd
 from agentcore.messages import Role
 from agentcore.snapshot import State
-from hermesweb import audit, copies
+from hermesweb import audit, copies, pins
 from hermesweb.acts.creation import allowed_folder, model_named, session_facts
 from hermesweb.acts.errors import Invalid
-from hermesweb.acts.flags import TITLE_CHARS, pinned_bytes
+from hermesweb.acts.flags import TITLE_CHARS
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.naming import profile_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
+from hermesweb.erasing import FORKED
 from hermesweb.lives import lives_at
 from hermesweb.models import AgentSession
 
@@ -38,7 +39,7 @@ def fork(
     version = profile_named(profile).current if profile else source.profile_version
     session = AgentSession(
         owner=who,
-        title=f"{source.title[: TITLE_CHARS - 40]} (fork at {state})".strip(),
+        title=f"{source.title[: TITLE_CHARS - 40]}{FORKED}{state})".strip(),
         workspace=str(allowed_folder(workspace or source.workspace)),
         mode=source.mode,
         automatic=source.automatic,
@@ -55,11 +56,12 @@ def fork(
         session.save()
         copies.copy_list(source, state, session)
         measure(session)
-        session.pinned_bytes = pinned_bytes(session)
+        session.pinned_bytes = pins.bytes_held(session)
         session.run_end = RunEnd.ANSWERED if _is_answered(session) else RunEnd.STOPPED
         session.save()
         told = {"from": source.pk, "at": str(state)}
-        act(who, session, EventKind.FORKED, lambda row: {**told, **session_facts(row)})
+        facts = session_facts(session)
+        act(who, session, EventKind.FORKED, lambda row: {**told, **facts}, quotes="title")
         audit.write(who, EventKind.FORKED, chain=source.pk, new={**told, "to": session.pk})
         if text.strip():
             send(who, session, text)

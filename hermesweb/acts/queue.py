@@ -43,7 +43,7 @@ def send(who: User | None, session: AgentSession, text: str) -> Instruction:
         take_work(row)
         return enqueue(row, queued)
 
-    act(who, session, EventKind.INSTRUCTION_QUEUED, change)
+    act(who, session, EventKind.INSTRUCTION_QUEUED, change, quotes="text")
     wake(session.pk)
     return queued
 
@@ -57,7 +57,7 @@ def edit(who: User | None, session: AgentSession, instruction_id: int, text: str
             raise _too_late(waiting)
         return {"instruction": waiting.pk, "text": shown(text)}
 
-    act(who, session, EventKind.INSTRUCTION_EDITED, change, old=shown(waiting.text))
+    act(who, session, EventKind.INSTRUCTION_EDITED, change, quotes="text")
     waiting.text = text
     return waiting
 

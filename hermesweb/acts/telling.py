@@ -17,13 +17,21 @@ Change = Callable[[AgentSession], Mapping[str, Any]]
 
 
 def act(
-    who: User | None, session: AgentSession, kind: EventKind, change: Change, *, old: Any = None
+    who: User | None,
+    session: AgentSession,
+    kind: EventKind,
+    change: Change,
+    *,
+    old: Any = None,
+    quotes: str = "",
 ) -> int:
-    """Run `change` with the row locked; its facts are told and audited. The event's seq."""
+    """Run `change` with the row locked; its facts are told and audited. The event's seq. `quotes`
+    names the fact that says what a message does: the audit outlives messages, and goes without."""
 
     def audited(row: AgentSession) -> Mapping[str, Any]:
         facts = change(row)
-        audit.write(who, kind, chain=row.pk, old=old, new=facts)
+        kept = {name: value for name, value in facts.items() if name != quotes}
+        audit.write(who, kind, chain=row.pk, old=old, new=kept)
         return {**facts, "by": str(who) if who else ""}
 
     with transaction.atomic():

@@ -10,7 +10,8 @@ from hermesweb.admin.endpoints import EndpointAdmin
 from hermesweb.admin.profiles import ProfileAdmin
 from hermesweb.admin.sessions import SessionAdmin
 from hermesweb.admin.users import UserAdmin
-from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, Profile
+from hermesweb.admin.webhooks import WebhookAdmin
+from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, Profile, Webhook
 
 admin.site.site_header = admin.site.site_title = "Hermesweb"
 admin.site.index_title = "Administration"
@@ -18,5 +19,6 @@ admin.site.register(Profile, ProfileAdmin)
 admin.site.register(ModelEndpoint, EndpointAdmin)
 admin.site.register(AgentSession, SessionAdmin)
 admin.site.register(AuditEntry, AuditAdmin)
+admin.site.register(Webhook, WebhookAdmin)
 admin.site.unregister(User)
 admin.site.register(User, UserAdmin)

@@ -24,6 +24,7 @@ from hermesweb.api import (
     previews,
     profiles,
     sessions,
+    webhooks,
 )
 from hermesweb.api.errors import add_handlers, failure
 from hermesweb.sign_in import user_of_token
@@ -91,7 +92,7 @@ api = NinjaAPI(
 add_handlers(api)
 for noun in (
     *(sessions, instructions, messages, compactions, previews, forks, history),
-    *(exports, imports, profiles),
+    *(exports, imports, profiles, webhooks),
 ):
     api.add_router("", noun.router)
 

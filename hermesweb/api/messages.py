@@ -17,7 +17,7 @@ from hermesweb.api.paging import Window
 from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
 from hermesweb.lives import lives_at
-from hermesweb.models import AgentSession, Life, StoredMessage
+from hermesweb.models import AgentSession, Instruction, Life, StoredMessage
 from hermesweb.states import state_of
 
 router = Router(tags=["messages"])
@@ -132,11 +132,15 @@ def restore(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
     return Status(202, ticket(session, acts.restore(request.user, session, [number])))
 
 
-@router.post("/sessions/{id}/messages/{int:number}/erase")
-def erase(request: SignedIn, id: str, number: int) -> dict[str, Any]:
-    """For staff only, and for good: length and hash take the place of the text; 409 while a worker
-    has the session."""
-    return acts.erase(request.user, session_with(request.user, id, number), number)
+@router.post("/sessions/{id}/messages/{int:number}/erase", response={200: Any, 202: Any})
+def erase(request: SignedIn, id: str, number: int) -> Status[Any]:
+    """For staff only, and for good: length and hash take the place of the text; 202 while a worker
+    has the session, which does it at its next border."""
+    session = session_with(request.user, id, number)
+    done = acts.erase(request.user, session, number)
+    if isinstance(done, Instruction):
+        return Status(202, ticket(session, done))
+    return Status(200, done)
 
 
 @router.put("/sessions/{id}/messages/{int:number}/checkpoint")

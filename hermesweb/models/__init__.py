@@ -15,12 +15,15 @@ from hermesweb.models.sessions import (
     Status,
 )
 from hermesweb.models.turns import Compaction, Preview, StoredTurn
+from hermesweb.models.webhooks import Delivery, DeliveryState, Webhook
 
 __all__ = [
     "AgentSession",
     "AuditEntry",
     "Body",
     "Compaction",
+    "Delivery",
+    "DeliveryState",
     "EndpointKind",
     "INLINE_BYTES",
     "Instruction",
@@ -39,4 +42,5 @@ __all__ = [
     "StoredMessage",
     "StoredTurn",
     "UserToken",
+    "Webhook",
 ]

@@ -180,7 +180,14 @@ class Instruction(models.Model):
     refusal = models.TextField(blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["session", "state", "id"], name="instruction_queue")]
+        indexes = [
+            models.Index(fields=["session", "state", "id"], name="instruction_queue"),
+            models.Index(
+                fields=["session"],
+                condition=models.Q(kind=InstructionKind.ERASE, state=InstructionState.QUEUED),
+                name="instruction_erasures",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}: {self.state}"

@@ -24,22 +24,22 @@ QUEUE_ROWS = 20
 def answer(
     request: SignedIn,
     session: AgentSession,
-    do: Callable[[], object],
+    do: Callable[[], Any],
     *,
-    said: str = "",
+    said: str | Callable[[Any], str] = "",
     parts: Callable[[], str] = str,
 ) -> HttpResponse:
     """Do an act and answer: `parts` are further fragments for htmx, `said` is what the reloaded
-    page tells."""
+    page tells, or tells it of what was done."""
     try:
-        do()
+        done = do()
     except acts.Refused as refusal:
         return _refused(request, session, str(refusal), 409)
     except acts.Invalid as problem:
         return _refused(request, session, str(problem), 400)
     if not request.htmx:
         if said:
-            messages.success(request, said)
+            messages.success(request, said(done) if callable(said) else said)
         return redirect("session", session.pk)
     response = render(request, "session/_done.html", live_context(session))
     response.write(parts())

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 from hermesweb import acts
 from hermesweb.access import session_or_404, session_with
 from hermesweb.http import SignedIn
+from hermesweb.models import Instruction
 from hermesweb.states import state_of
 from hermesweb.views.answers import answer
 
@@ -63,9 +64,16 @@ def erase(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.erase(request.user, session, number),
-        said=_("Message %(number)s is erased: its length and hash stand in its place.")
-        % {"number": number},
+        said=lambda done: _erased(number, waits=isinstance(done, Instruction)),
     )
+
+
+def _erased(number: int, *, waits: bool) -> str:
+    if waits:
+        text = _("Message %(number)d is queued to be erased at the next safe border.")
+    else:
+        text = _("Message %(number)d is erased: its length and hash stand in its place.")
+    return text % {"number": number}
 
 
 @require_POST

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import push_url, replace_url
 
 from agentcore.messages import Role
-from hermesweb import acts, pieces
+from hermesweb import acts, erasing, pieces
 from hermesweb.access import session_or_404, session_with
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.content import Form, content, escaping
@@ -80,7 +80,12 @@ def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "session/_message.html", context)
-    context |= {"escaped": escaping(found), **_instruction(session, found)}
+    waits = erasing.is_waiting(session, number)
+    context |= {
+        "escaped": escaping(found),
+        "waits_to_be_erased": waits,
+        **_instruction(session, found),
+    }
     return render(request, "session/message.html", {**context, **_sections(session, found)})
 
 

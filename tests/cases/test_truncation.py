@@ -10,7 +10,7 @@ from agentcore.events import EventKind
 from agentcore.limits import NOTICE_BYTES, Limits
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import Message, ToolCall
-from agentcore.tools.base import Toolbox, ToolResult, Workspace
+from agentcore.tools.base import Picture, Toolbox, ToolResult, Workspace
 
 
 class Printer:
@@ -19,15 +19,15 @@ class Printer:
     description = "prints"
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, *pictures: Picture) -> None:
         self.name = name
-        self._text = text
+        self._result = ToolResult(text, pictures=pictures)
 
     async def run(self, arguments: Any, workspace: Workspace) -> ToolResult:
-        return ToolResult(self._text)
+        return self._result
 
 
-async def printed(case: dict[str, Any], text: str, limit: int) -> Desk:
+async def printed(case: dict[str, Any], text: str, limit: int, *pictures: Picture) -> Desk:
     """A session in which the tool was called once."""
     call = {"id": "t", "type": "function", "function": {"name": case["tool"], "arguments": "{}"}}
     asking = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -36,7 +36,7 @@ async def printed(case: dict[str, Any], text: str, limit: int) -> Desk:
         [],
         profile({}),
         ScriptedModel([asking, assistant("Read.")]),
-        toolbox=Toolbox((Printer(case["tool"], text),), workspace),
+        toolbox=Toolbox((Printer(case["tool"], text, *pictures),), workspace),
     )
     await desk.turn("print it")
     return desk
@@ -44,7 +44,11 @@ async def printed(case: dict[str, Any], text: str, limit: int) -> Desk:
 
 async def test_capped_output_original_lost(case: dict[str, Any]) -> None:
     whole = case["result"]["parts"][0]["text"]
-    capped, uncapped = [await printed(case, whole, limit) for limit in case["limits"]]
+    picture = Picture("image/png", b"p" * case["result"]["parts"][1]["bytes"])
+    capped, uncapped = [await printed(case, whole, limit, picture) for limit in case["limits"]]
+    for desk in (capped, uncapped):
+        _, shown = desk.context.messages[2].value()["content"]
+        assert shown == {"type": "image_url", "image_url": {"url": picture.url}}
     added = next(one for one in capped.told(EventKind.MESSAGE_ADDED) if one.captured)
     assert len(added.message.text.encode()) <= case["limits"][0] + NOTICE_BYTES
     assert "the session keeps the whole output" in added.message.text

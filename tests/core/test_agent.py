@@ -171,6 +171,28 @@ async def test_passing_faults_are_tried_three_times_and_told() -> None:
     assert [event.attempt for event in stage.events(RequestRetried)] == [1, 2]
 
 
+async def test_a_server_that_refuses_pictures_is_asked_without_them_and_told() -> None:
+    blind = ModelError("no image input", over_pictures=True)
+    stage = Stage([use('{"picture": true}'), blind, use("{}"), DONE]).say()
+    assert await stage.run() is RunEnd.ANSWERED
+    (told,) = stage.events(RequestRetried)
+    assert told.reason == "no image input; asked again without pictures"
+    assert "data:image/png" in stage.context.messages[3].wire
+    first, refused, *later = [
+        "".join(one.wire for one in asked.messages) for asked in stage.model.requests
+    ]
+    assert "data:image/png" in refused
+    for sent in later:
+        assert "data:image" not in sent and "the model's server takes none" in sent
+
+
+@pytest.mark.parametrize("arguments", ["{}", '{"picture": true}'])
+async def test_a_refusal_of_pictures_that_stays_ends_the_run(arguments: str) -> None:
+    blind = ModelError("no image input", over_pictures=True)
+    stage = Stage([use(arguments), blind, blind, DONE]).say()
+    assert await stage.run() is RunEnd.FAILED
+
+
 @pytest.mark.parametrize(
     ("lines", "says"),
     [

@@ -17,7 +17,7 @@ from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
 from agentcore.context import Context
 from agentcore.directives import Instruction, InstructionKind
 from agentcore.errors import PlanError
-from agentcore.events import Edited, InstructionRefused
+from agentcore.events import Edited, Erased, InstructionRefused
 from agentcore.invariants import archive, legal, sizes
 
 NONE: frozenset[int] = frozenset()
@@ -178,6 +178,34 @@ async def test_a_wish_that_the_list_does_not_allow_leaves_the_queue_with_its_rea
     assert refused.instruction == 4 and says in refused.reason
     assert [message.wire for message in stage.context.messages] == before
     assert stage.queue == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(legal_lists(least=1), st.data())
+def test_an_erased_list_is_legal_and_its_breakdown_sums_to_the_byte(
+    values: list[Value], data: st.DataObject
+) -> None:
+    before = Snapshot.of(values)
+    number = data.draw(st.sampled_from(numbers(before)))
+    context = Context(before)
+    revision = context.erase(number)
+    after = context.snapshot()
+    assert (after.state.revision, revision.touched) == (before.state.revision + 1, ())
+    assert not legal(after.messages) and not sizes(after)
+    for old, new in zip(before.messages, after.messages, strict=True):
+        assert (old.wire == new.wire) is (old.number != number)
+    assert context.take_causes() == {number: "erased"}
+
+
+async def test_a_border_erases_a_text_wherever_it_is() -> None:
+    stage = Stage([DONE], context=Context(Snapshot.of([*TALK[:-1]])))
+    stage.queue.append(Instruction(4, InstructionKind.ERASE, numbers=(2,)))
+    stage.queue.append(Instruction(5, InstructionKind.ERASE, numbers=(99,)))
+    await stage.say().run()
+    here, elsewhere = stage.events(Erased)
+    assert (here.number, here.instruction, here.facts["revision"]) == (2, 4, 1)
+    assert (elsewhere.number, elsewhere.revision.number) == (99, 2)
+    assert stage.model.requests[0].messages[1].text.startswith("[erased: ")
 
 
 def test_facts_of_an_edit_are_small_json() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from agentcore.errors import ContextTooLong, ModelError
 from agentcore.llm.openai import OpenAIModel
+from agentcore.llm.pictures import FROM_RESULTS
 from agentcore.messages import Message, born
 from agentcore.usage import Usage
 
@@ -188,6 +189,44 @@ async def test_refusals_that_would_repeat_are_final(
     assert not error.retryable
     assert not isinstance(error, ContextTooLong)
     assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "is_over_pictures"),
+    [
+        (400, "Invalid content type. image_url is only supported by certain models.", True),
+        (400, "messages[2].content must be a string", True),
+        (404, "No endpoints found that support image input", True),
+        (422, "unknown variant `image_url`, expected `text`", True),
+        (413, "Payload Too Large", True),
+        (400, "invalid tool schema", False),
+        (401, "no key for images", False),
+        (500, "image worker crashed", False),
+    ],
+)
+async def test_a_refusal_over_pictures_is_known_by_its_words(
+    status: int, message: str, is_over_pictures: bool
+) -> None:
+    assert (await failure(refusal(status, message))).over_pictures is is_over_pictures
+
+
+def test_pictures_of_results_follow_in_a_message_of_the_user() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
+    content = [{"type": "text", "text": "read_file a.png: PNG picture"}, picture]
+    values = [
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "b"}]},
+        {"role": "tool", "tool_call_id": "a", "content": content},
+        {"role": "tool", "tool_call_id": "b", "content": "plain"},
+    ]
+    sent = model(stream()).render([born(value) for value in values], [])["messages"]
+    assert [one["role"] for one in sent] == ["user", "assistant", "tool", "tool", "user"]
+    assert sent[2]["content"] == "read_file a.png: PNG picture\n\n[image]"
+    assert sent[4]["content"] == [FROM_RESULTS, picture]
+    more = born({"role": "user", "content": "and now?"})
+    sent = model(stream()).render([*map(born, values), more], [])["messages"]
+    assert sent[4]["content"] == [FROM_RESULTS, picture, {"type": "text", "text": "and now?"}]
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 529])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agentcore.breakdown import SUMMARY_HEADER
 from agentcore.llm.anthropic import AnthropicModel
 from agentcore.llm.openai import OpenAIModel, chat_messages
+from agentcore.llm.pictures import FROM_RESULTS, without_pictures
 from agentcore.messages import Message, born
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20)
@@ -23,6 +24,8 @@ IDS = st.one_of(st.sampled_from(["", "call_0", "functions.glob:0"]), st.text(max
 ARGUMENTS = st.sampled_from(["", "{}", '{"path": "a"}', "[1]", "{broken", '"\\ud800"'])
 THINKING = st.sampled_from([{"type": "thinking", "thinking": "hm", "signature": "s"}])
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
+
+RESULT_SHOWN = {str(FROM_RESULTS), str(PICTURE)}
 
 Value = dict[str, Any]
 
@@ -132,7 +135,8 @@ def test_chat_keeps_every_call_and_only_arguments_that_parse(messages: list[Mess
 @given(legal_lists())
 def test_chat_ends_the_last_user_message_with_the_instruction(messages: list[Message]) -> None:
     users = [one for one in openai.render(messages, [])["messages"] if one["role"] == "user"]
-    content = users[-1]["content"]
+    spoken = [one for one in users if set(map(str, one["content"])) != RESULT_SHOWN]
+    content = spoken[-1]["content"]
     last = content if isinstance(content, str) else content[-1]["text"]
     assert last.endswith(instruction_of(messages))
 
@@ -284,3 +288,30 @@ def test_reasoning_goes_back_only_within_its_run() -> None:
 def test_list_that_begins_with_the_assistant_gets_an_opening_of_the_user() -> None:
     rendered = chat_messages([born({"role": "assistant", "content": "ok"})])
     assert [message["role"] for message in rendered] == ["user", "assistant"]
+
+
+@given(legal_lists())
+def test_chat_shows_every_picture_once_to_the_user_role_alone(messages: list[Message]) -> None:
+    there = sum(
+        part == PICTURE
+        for message in messages
+        if message.role in ("user", "tool")
+        for part in message.value()["content"] or []
+    )
+    shown = 0
+    for message in openai.render(messages, [])["messages"]:
+        parts = [part for part in message["content"] or [] if part == PICTURE]
+        assert not parts or message["role"] == "user"
+        shown += len(parts)
+    assert shown == there
+
+
+@given(legal_lists())
+def test_a_list_without_pictures_says_where_they_were(messages: list[Message]) -> None:
+    sent = without_pictures(messages)
+    assert [message.role for message in sent] == [message.role for message in messages]
+    assert "data:image" not in json.dumps(openai.render(sent, []))
+    assert "data:image" not in json.dumps(anthropic.render(sent, []))
+    assert "".join(one.wire for one in sent).count("model's server takes none") == sum(
+        one.wire.count("data:image") for one in messages
+    )

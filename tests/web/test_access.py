@@ -18,7 +18,7 @@ from agentcore.compaction.asked import CompactionOptions
 from hermesweb import acts
 from hermesweb.api import api
 from hermesweb.audit import AuditEntry
-from hermesweb.models import AgentSession, Instruction, MemoryEntry, SessionKind
+from hermesweb.models import AgentSession, Instruction, MemoryEntry, SessionKind, Webhook
 from hermesweb.urls import urlpatterns
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
@@ -64,8 +64,13 @@ class Place:
         )
         self.waiting = Instruction.objects.create(session=self.session, kind="message", text="Go.")
 
+        self.webhook = Webhook.objects.create(owner=self.ada, url="https://hook.example/")
+
     def fill(self, path: str) -> str:
-        path = path.replace("<int:id>", str(self.memory.pk))
+        whole = self.webhook if "webhooks/" in path else self.memory
+        path = path.replace("<int:id>", str(whole.pk))
+        if "webhooks/" in path:
+            path = path.replace("{id}", str(whole.pk))
         if "imports/" in path:
             AgentSession.objects.update(kind=SessionKind.IMPORTED)
         if "<str:preview>" in path:
@@ -79,7 +84,7 @@ class Place:
 
     def trace(self) -> tuple[int, ...]:
         """What an act would move."""
-        rows = (AgentSession, MemoryEntry, Instruction, AuditEntry)
+        rows = (AgentSession, MemoryEntry, Instruction, Webhook, AuditEntry)
         self.session.refresh_from_db()
         return self.session.seq, *(model.objects.count() for model in rows)
 
@@ -134,7 +139,7 @@ def test_a_call_answers_only_whom_it_may(
     before = place.trace()
     assert call(AnonymousUser(), verb, filled, body).status_code == 401
     if "{id}" in path:
-        expected = 403 if verb == "delete" and path.endswith("{id}?") else 404
+        expected = 403 if verb == "delete" and path.endswith("sessions/{id}?") else 404
         assert call(a_user("bob"), verb, filled, body).status_code == expected
     assert place.trace() == before
     assert call(place.ada, verb, filled, body).status_code not in (401, 404)

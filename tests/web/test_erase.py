@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from builders import a_lease, a_user, answered, said
+from builders import a_user, answered, said
 from django.contrib.auth.models import User
 from django.test import Client
 from scenes import a_talk_of, compacted, cut_result, html_of, words_of
@@ -17,9 +17,17 @@ from agentcore.invariants import legal
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import born
 from agentcore.snapshot import State
-from hermesweb import acts, audit, export, lease, lives, runner
+from hermesweb import acts, audit, export, lives, runner
 from hermesweb.imports import import_recording
-from hermesweb.models import AgentSession, AuditEntry, Body, Instruction, StoredMessage
+from hermesweb.models import (
+    AgentSession,
+    AuditEntry,
+    Body,
+    Compaction,
+    Instruction,
+    MemoryEntry,
+    StoredMessage,
+)
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
 SECRET = "tell-nobody-4711"
@@ -105,6 +113,37 @@ def test_nothing_else_of_the_session_says_it_again(client: Client, eve: User) ->
     assert not session.previews.exists()
 
 
+def test_memories_made_from_it_go_and_the_others_stay(client: Client, eve: User) -> None:
+    session = talk(eve)
+    for numbers in ([2], [1, 2], [5]):
+        MemoryEntry.objects.create(
+            owner=eve, kind="goal", text=f"of {numbers}", source=session, source_numbers=numbers
+        )
+    assert erase(client, session, 2).status_code == 200
+    assert [entry.text for entry in MemoryEntry.objects.all()] == ["of [5]"]
+
+
+def test_what_compactions_lost_of_it_is_no_longer_named(client: Client, eve: User) -> None:
+    session = talk(eve)
+    lost = [{"number": 2, "text": f"say {SECRET}"}, {"number": 5, "text": "Done."}]
+    check = "0 of 2 (0%), lost: "
+    Compaction.objects.create(
+        session=session,
+        number=1,
+        state="applied",
+        trigger="manual",
+        survival={"goal": {"kept": 0, "lost": lost, "more": 0}},
+        checks=[
+            {"check": "goal_known", "ok": False, "detail": f"{check}say {SECRET} (message 2)"},
+            {"check": "paths_known", "ok": False, "detail": f"{check}a.py (message 12)"},
+        ],
+    )
+    assert erase(client, session, 2).status_code == 200
+    told = Compaction.objects.get()
+    assert [fact["text"] for fact in told.survival["goal"]["lost"]] == ["", "Done."]
+    assert [one["detail"] for one in told.checks] == ["0 of 2 (0%)", f"{check}a.py (message 12)"]
+
+
 def test_what_a_tool_gave_goes_with_what_the_message_kept_of_it(client: Client, eve: User) -> None:
     cut = cut_result(4, "call_3_0", "x" * 5_000, 9_000)
     session = a_talk_of(eve, said(1, "Be careful.", "system"), said(2, "Go."), calling(3), cut)
@@ -144,12 +183,8 @@ def test_the_page_offers_it_to_staff_and_shows_what_is_left(client: Client, eve:
     assert client.get(f"{page}erase").status_code == 405
 
 
-def test_a_session_at_work_and_what_was_erased_are_refused(client: Client, eve: User) -> None:
+def test_what_was_erased_and_what_is_not_there_are_refused(client: Client, eve: User) -> None:
     session = talk(eve)
-    held = a_lease(session)
-    answer = erase(client, session, 2)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "running")
-    lease.release(held)
     assert erase(client, session, 2).status_code == 200
     answer = erase(client, session, 2)
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "erased")

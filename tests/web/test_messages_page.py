@@ -171,6 +171,26 @@ def test_what_a_cut_left_out_is_shown_as_captured(client: Client, ada: User) -> 
     assert "the whole output" in html_of(client, url(session, "4/?form=captured"), htmx=True)
 
 
+def test_a_picture_is_named_and_never_loaded(client: Client, ada: User) -> None:
+    url_of_it = "data:image/png;base64," + "QUJD" * 1_000
+    parts = [
+        {"type": "text", "text": "read_file a.png: PNG picture"},
+        {"type": "image_url", "image_url": {"url": url_of_it}},
+        {"type": "image_url", "image_url": {"url": "https://elsewhere.example/a.png"}},
+    ]
+    seen = answered(4, "call_3_0", parts, tool="read_file")
+    session = a_talk_of(
+        ada, said(1, "Be careful.", "system"), said(2, "Go."), called(3, "read_file"), seen
+    )
+    html = html_of(client, url(session, "4/"))
+    words = words_of(html)
+    assert "read_file a.png: PNG picture" in words
+    assert "image/png, 3.0 kB · given to the model, named here only" in words
+    assert "image_url · given to the model" in words
+    assert "QUJD" not in html and "elsewhere" not in html and "<img" not in html
+    assert "QUJD" in html_of(client, url(session, "4/?form=wire"), htmx=True)
+
+
 def test_a_long_body_comes_in_parts(client: Client, ada: User) -> None:
     session = a_talk(ada, 4, text="a" * 60_000 + "b" * 60_000)
     first = html_of(client, url(session, "4/"), htmx=True)

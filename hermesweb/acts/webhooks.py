@@ -1,0 +1,101 @@
+"""What a person sets of where occasions are told; secrets are taken and never given back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from agentcore.errors import ToolError
+from hermesweb import audit, posting, webhooks
+from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.models import Webhook
+from hermesweb.models.webhooks import URL_CHARS
+from hermesweb.occasions import Occasion
+
+MOST_WEBHOOKS = 10
+SECRET_CHARS = 200
+
+
+def add_webhook(who: User, owner: User, **values: Any) -> Webhook:
+    """Values as those of `change_webhook`. Raises Invalid, and Refused beyond what one may have."""
+    webhook = Webhook(owner=owner)
+    values = {"url": "", "occasions": [], **values}
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=owner.pk)
+        if webhooks.of_owner(owner).count() >= MOST_WEBHOOKS:
+            raise Refused(f"one may have {MOST_WEBHOOKS} webhooks", "too_many")
+        _set(webhook, values)
+        webhook.save()
+        audit.write(who, "webhook_added", new=_facts(webhook))
+    return webhook
+
+
+def change_webhook(who: User, webhook: Webhook, **values: Any) -> None:
+    """Any of `url`, `occasions`, `secret` (empty: none), `secret_variable`, `active`. What waits of
+    one that is switched off is dropped. Raises Invalid."""
+    old = _facts(webhook)
+    _set(webhook, values)
+    with transaction.atomic():
+        webhook.save(update_fields=list(values))
+        if not webhook.active:
+            webhooks.drop(webhook, "the webhook was switched off")
+        told = {"secret": "***"} if "secret" in values else {}
+        audit.write(who, "webhook_changed", old=old, new={**_facts(webhook), **told})
+
+
+def delete_webhook(who: User, webhook: Webhook) -> None:
+    """What waits for it goes too."""
+    with transaction.atomic():
+        audit.write(who, "webhook_deleted", old=_facts(webhook))
+        webhook.delete()
+
+
+def check_webhook(**values: Any) -> dict[str, Any]:
+    """The values as they are stored. Raises Invalid."""
+    if "url" in values:
+        values["url"] = _address(values["url"])
+    if "occasions" in values:
+        values["occasions"] = _occasions(values["occasions"])
+    if len(values.get("secret", "")) > SECRET_CHARS:
+        raise Invalid(f"a secret has at most {SECRET_CHARS} characters", "secret")
+    return values
+
+
+def _set(webhook: Webhook, values: dict[str, Any]) -> None:
+    for name, value in check_webhook(**values).items():
+        setattr(webhook, name, value)
+
+
+def _address(url: str) -> str:
+    url = url.strip()
+    if not 0 < len(url) <= URL_CHARS:
+        raise Invalid(f"an address has 1 to {URL_CHARS} characters, not {len(url)}", "url")
+    try:
+        posting.fetcher().check(url)
+    except ToolError as error:
+        raise Invalid(str(error), "url") from error
+    return url
+
+
+def _occasions(names: Sequence[str]) -> list[str]:
+    unknown = [name for name in names if name not in list(Occasion)]
+    if unknown or not names:
+        wrong = f"not {unknown[0]!r:.80}" if unknown else "at least one"
+        raise Invalid(f"occasions are {', '.join(Occasion)}, {wrong}", "occasions")
+    return [name for name in Occasion if name in names]
+
+
+def _facts(webhook: Webhook) -> dict[str, Any]:
+    """Of the address only the host: services put their secrets into the rest."""
+    parts = urlsplit(webhook.url)
+    return {
+        "id": webhook.pk,
+        "owner": str(webhook.owner),
+        "host": parts.hostname,
+        "occasions": webhook.occasions,
+        "active": webhook.active,
+    }

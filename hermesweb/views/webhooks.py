@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from hermesweb import acts, webhooks
+from hermesweb.http import SignedIn
+from hermesweb.models import Delivery, Webhook
+from hermesweb.webhook_form import WebhookForm
+
+DELIVERIES = 50
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@login_required
+def page(request: SignedIn) -> HttpResponse:
+    """The webhooks of the person who looks; a post adds one."""
+    form = WebhookForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and _done(
+        form, lambda: acts.add_webhook(request.user, request.user, **form.values)
+    ):
+        messages.success(request, _("The webhook is told of what happens from now on."))
+        return redirect("webhooks")
+    mine = Delivery.objects.filter(webhook__owner=request.user)
+    context: dict[str, Any] = {
+        "section": "webhooks",
+        "form": form,
+        "webhooks": webhooks.of_owner(request.user).order_by("pk"),
+        "deliveries": mine.select_related("webhook", "session").order_by("-pk")[:DELIVERIES],
+    }
+    return render(request, "webhooks/page.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@login_required
+def edit(request: SignedIn, id: int) -> HttpResponse:
+    found = _webhook(request, id)
+    sent = request.POST if request.method == "POST" else None
+    form = WebhookForm(sent, webhook=found)
+    if form.is_valid() and _done(
+        form, lambda: acts.change_webhook(request.user, found, **form.values)
+    ):
+        messages.success(request, _("The webhook is changed."))
+        return redirect("webhooks")
+    context = {"section": "webhooks", "webhook": found, "form": form}
+    return render(request, "webhooks/edit.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@login_required
+def delete(request: SignedIn, id: int) -> HttpResponse:
+    acts.delete_webhook(request.user, _webhook(request, id))
+    messages.success(request, _("The webhook is deleted; what waited for it is not sent."))
+    return redirect("webhooks")
+
+
+def _done(form: WebhookForm, act: Callable[[], object]) -> bool:
+    """Do an act; what it says against the values stands in the form."""
+    try:
+        act()
+    except acts.Invalid as problem:
+        form.add_error(problem.field, f"{problem}.")
+    except acts.Refused as refusal:
+        form.add_error(None, f"{refusal}.")
+    return not form.errors
+
+
+def _webhook(request: SignedIn, id: int) -> Webhook:
+    found = webhooks.of_owner(request.user).filter(pk=id).first()
+    if found is None:
+        raise Http404(f"there is no webhook {id}")
+    return found

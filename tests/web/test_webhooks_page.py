@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import a_session, a_user
+from calls import Caller, problem
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from scenes import html_of, words_of
+
+from hermesweb.models import AuditEntry, Delivery, Webhook
+from hermesweb.occasions import Occasion
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/webhooks/"
+URL = "https://hook.example/in"
+SECRET = "s3cret-words"
+
+
+@pytest.fixture
+def ada() -> User:
+    return a_user("ada")
+
+
+@pytest.fixture
+def client(client: Client, ada: User) -> Client:
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
+def hook(ada: User) -> Webhook:
+    return Webhook.objects.create(owner=ada, url=URL, occasions=["blocked"], secret=SECRET)
+
+
+def a_delivery(hook: Webhook, **known: Any) -> Delivery:
+    session = a_session(hook.owner, title="parser")
+    return Delivery.objects.create(
+        webhook=hook, session=session, occasion="blocked", seq=3, facts={}, **known
+    )
+
+
+def test_it_says_what_to_expect_while_there_is_none(client: Client) -> None:
+    page = words_of(html_of(client, PAGE))
+    assert "No webhook yet" in page and "Nothing was sent yet" in page
+
+
+def test_one_is_added_and_its_secret_is_never_shown_again(client: Client, ada: User) -> None:
+    values = {"url": URL, "occasions": ["run_ended", "blocked"], "secret": SECRET}
+    assert client.post(PAGE, values).status_code == 302
+    hook = Webhook.objects.get()
+    assert (hook.owner, hook.occasions, hook.secret) == (ada, ["blocked", "run_ended"], SECRET)
+    for path in (PAGE, reverse("webhook", args=[hook.pk])):
+        page = html_of(client, path)
+        assert URL in page and SECRET not in page
+    assert "signed" in words_of(html_of(client, PAGE))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"url": "http://127.0.0.1/"}, "inside address"),
+        ({"url": "file:///etc/passwd"}, "only http and https"),
+        ({"url": "https://hook.example:22/"}, "port 22"),
+        ({"url": ""}, "Write the address"),
+        ({"occasions": []}, "at least one occasion"),
+        ({"occasions": ["everything"]}, "everything"),
+    ],
+)
+def test_what_cannot_be_used_is_told_at_its_field_and_nothing_is_stored(
+    client: Client, values: dict[str, Any], said: str
+) -> None:
+    response = client.post(PAGE, {"url": URL, "occasions": ["blocked"], **values})
+    assert response.status_code == 422 and said in response.content.decode()
+    assert not Webhook.objects.exists() and not AuditEntry.objects.exists()
+
+
+def test_a_change_keeps_the_secret_unless_it_is_given_anew(client: Client, hook: Webhook) -> None:
+    path = reverse("webhook", args=[hook.pk])
+    values = {"url": URL, "occasions": ["thrash"], "active": "on"}
+    client.post(path, values)
+    hook.refresh_from_db()
+    assert (hook.occasions, hook.secret) == (["thrash"], SECRET)
+    client.post(path, {**values, "secret": "another"})
+    hook.refresh_from_db()
+    assert hook.secret == "another"
+    client.post(path, {**values, "unsigned": "on"})
+    hook.refresh_from_db()
+    assert not hook.signed
+
+
+def test_each_delivery_is_shown_with_its_outcome(client: Client, hook: Webhook) -> None:
+    a_delivery(hook, state="delivered", status=204, attempts=1)
+    a_delivery(hook, state="failed", detail="<b>answered 500</b>", attempts=4)
+    a_delivery(Webhook.objects.create(owner=a_user("bob"), url="https://bob.example/"))
+    html = html_of(client, PAGE)
+    page = words_of(html)
+    assert "delivered 204 1" in page and "failed" in page and "parser" in page
+    assert "<b>answered" not in html and "bob.example" not in page
+
+
+def test_deleting_drops_what_waits(client: Client, hook: Webhook) -> None:
+    a_delivery(hook)
+    client.post(reverse("webhook_delete", args=[hook.pk]))
+    assert not Webhook.objects.exists() and not Delivery.objects.exists()
+
+
+def test_the_api_adds_changes_lists_and_deletes(ada: User) -> None:
+    caller = Caller(ada)
+    made = caller.post("webhooks", {"url": URL, "occasions": ["blocked"], "secret": SECRET})
+    assert made.status_code == 201 and SECRET not in made.content.decode()
+    id = made.json()["id"]
+    assert made.json()["signed"] is True
+    changed = caller.patch(f"webhooks/{id}", {"secret": "", "active": False})
+    assert (changed.json()["signed"], changed.json()["active"]) == (False, False)
+    assert [one["id"] for one in caller.get("webhooks").json()["items"]] == [id]
+    assert caller.delete(f"webhooks/{id}").status_code == 204
+    assert caller.get("webhooks").json()["items"] == []
+    actions = AuditEntry.objects.order_by("place").values_list("action", flat=True)
+    assert list(actions) == ["webhook_added", "webhook_changed", "webhook_deleted"]
+
+
+def test_the_api_pages_through_deliveries_newest_first(ada: User, hook: Webhook) -> None:
+    rows = [a_delivery(hook) for _ in range(3)]
+    caller = Caller(ada)
+    first = caller.get(f"webhooks/{hook.pk}/deliveries", limit=2).json()
+    rest = caller.get(f"webhooks/{hook.pk}/deliveries", limit=2, cursor=first["next"]).json()
+    told = [one["id"] for page in (first, rest) for one in page["items"]]
+    assert told == [row.key for row in reversed(rows)] and rest["next"] is None
+
+
+def test_the_api_says_what_is_wrong_with_a_value(ada: User) -> None:
+    caller = Caller(ada)
+    refused = caller.post("webhooks", {"url": "http://10.0.0.1/", "occasions": ["blocked"]})
+    assert problem(refused) == (422, "invalid", "url")
+    unknown = caller.post("webhooks", {"url": URL, "occasions": ["all"]})
+    assert problem(unknown) == (422, "invalid", "occasions")
+
+
+def test_staff_set_one_for_anybody_in_the_admin(client: Client, ada: User) -> None:
+    client.force_login(a_user("eve", is_staff=True))
+    page = reverse("admin:hermesweb_webhook_add")
+    values = {
+        "owner": ada.pk,
+        "url": URL,
+        "occasions": [Occasion.THRASH],
+        "secret": SECRET,
+        "active": "on",
+    }
+    assert client.post(page, {**values, "url": "http://127.0.0.1/"}).status_code == 200
+    assert not Webhook.objects.exists()
+    assert client.post(page, values).status_code == 302
+    hook = Webhook.objects.get()
+    assert (hook.owner, hook.secret, hook.occasions) == (ada, SECRET, ["thrash"])
+    change = reverse("admin:hermesweb_webhook_change", args=[hook.pk])
+    assert SECRET not in html_of(client, change)
+    inline = {
+        "deliveries-TOTAL_FORMS": 0,
+        "deliveries-INITIAL_FORMS": 0,
+    }
+    sent = {**values, "secret": "", "secret_variable": "HOOK_SECRET", **inline}
+    assert client.post(change, sent).status_code == 302
+    hook.refresh_from_db()
+    assert (hook.secret, hook.secret_variable) == (SECRET, "HOOK_SECRET")
+    entry = AuditEntry.objects.latest("place")
+    assert (entry.who, entry.action) == ("eve", "webhook_changed")
+    assert SECRET not in str(entry.new)
