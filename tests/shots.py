@@ -75,6 +75,7 @@ def pages(session: str) -> dict[str, str]:
         "new": "/sessions/new/",
         "import": "/imports/new/",
         "memory": "/memory/",
+        "webhooks": "/webhooks/",
         "session": home,
         "transcript": f"{home}?view=all&order=largest",
         "message": f"{home}messages/1/",

@@ -26,13 +26,13 @@ CUT = """
 """
 
 
-def test_both_parts_are_in_reach_at_360_px(watched: Any) -> None:
+def test_all_parts_are_in_reach_at_360_px(watched: Any) -> None:
     page = watched.page
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(watched.house.url)
     links = page.locator(".top__nav a")
     assert links.evaluate_all(OUTSIDE) == []
-    assert links.count() == 2
+    assert links.count() >= 2
 
 
 @pytest.mark.parametrize("width", [1440, 1000])
