@@ -1,5 +1,7 @@
 // The categories of a breakdown in the order of a request, each with Plotly's nearest pattern.
 
+import { gettext } from "./words.js";
+
 export const CATEGORIES = [
   { name: "system_prompt", letter: "S", shape: "+" },
   { name: "project_docs", letter: "D", shape: "-" },
@@ -16,8 +18,22 @@ export const CATEGORIES = [
   { name: "tool_results", letter: "R", shape: "" },
 ];
 
-// tool_results -> Tool results
+const LABELS = {
+  system_prompt: gettext("System prompt"),
+  project_docs: gettext("Project docs"),
+  project_context: gettext("Project context"),
+  skills: gettext("Skills"),
+  tool_schemas: gettext("Tool schemas"),
+  memory: gettext("Memory"),
+  summary: gettext("Summary"),
+  user: gettext("User"),
+  assistant: gettext("Assistant"),
+  thinking: gettext("Thinking"),
+  tool_calls: gettext("Tool calls"),
+  images: gettext("Images"),
+  tool_results: gettext("Tool results"),
+};
+
 export function label(name) {
-  const words = name.replaceAll("_", " ");
-  return words[0].toUpperCase() + words.slice(1);
+  return LABELS[name];
 }

@@ -1,9 +1,11 @@
 // What the header and a banner say about the line to the server.
 
+import { gettext } from "./words.js";
+
 const LOOKS = {
-  live: { kind: "run", icon: "live", text: "Live" },
-  reconnecting: { kind: "wait", icon: "wait", text: "Reconnecting" },
-  refused: { kind: "stop", icon: "err", text: "Not live" },
+  live: { kind: "run", icon: "live", text: gettext("Live") },
+  reconnecting: { kind: "wait", icon: "wait", text: gettext("Reconnecting") },
+  refused: { kind: "stop", icon: "err", text: gettext("Not live") },
 };
 
 export function showConnection(state) {

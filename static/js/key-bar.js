@@ -8,6 +8,8 @@
 //
 // Single keys do nothing while a field has the focus; Ctrl+Enter and Escape do.
 
+import { gettext } from "./words.js";
+
 const SIGNS = {
   ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Enter: "↵", "Ctrl+Enter": "ctrl ↵",
 };
@@ -22,7 +24,7 @@ class KeyBar extends HTMLElement {
     this.#pop.addEventListener("beforetoggle", () => this.#explain());
     this.append(document.createElement("ul"), this.#pop);
     this.firstChild.className = "keys";
-    this.firstChild.setAttribute("aria-label", "Keys valid here");
+    this.firstChild.setAttribute("aria-label", gettext("Keys valid here"));
     this.#list();
     document.addEventListener("keydown", this.#press);
     document.addEventListener("htmx:after:swap", this.#list);
@@ -35,7 +37,7 @@ class KeyBar extends HTMLElement {
   }
 
   #list = () => {
-    const all = item(["?"], "all keys");
+    const all = item(["?"], gettext("all keys"));
     all.replaceChildren(opener(this.#pop, all.childNodes));
     this.firstChild.replaceChildren(...valid().map(({ keys, label }) => item(keys, label)), all);
   };
@@ -94,7 +96,7 @@ function step(by) {
 // One entry a key, in the order of the page.
 function valid() {
   const entries = new Map();
-  if (document.querySelector("[data-row]")) entries.set("rows", { keys: ["ArrowUp", "ArrowDown"], label: "row" });
+  if (document.querySelector("[data-row]")) entries.set("rows", { keys: ["ArrowUp", "ArrowDown"], label: gettext("row") });
   const carriers = [...document.querySelectorAll("[data-key], [data-keys]")].filter(usable);
   for (const entry of carriers.flatMap(entriesOf)) {
     if (!entries.has(entry.keys[0])) entries.set(entry.keys[0], entry);
@@ -127,7 +129,7 @@ function singleKeysOn() {
 }
 
 function dialog() {
-  const pop = element("div", element("h2", "Keys"), element("dl"), toggle());
+  const pop = element("div", element("h2", gettext("Keys")), element("dl"), toggle());
   pop.id = "keys";
   pop.className = "pop";
   pop.setAttribute("popover", "");
@@ -139,7 +141,7 @@ function toggle() {
   box.type = "checkbox";
   box.checked = singleKeysOn();
   box.addEventListener("change", () => localStorage.setItem(SWITCH, box.checked ? "on" : "off"));
-  const label = element("label", box, "Single keys work");
+  const label = element("label", box, gettext("Single keys work"));
   label.className = "switch";
   return label;
 }

@@ -2,23 +2,30 @@
 // Which event is one stands in its `occasions`.
 
 import { kilobytes } from "./turns.js";
+import { gettext } from "./words.js";
 
 const KINDS = ["turn_ended", "compaction_ended", "compaction_failed", "blocked", "run_ended"];
 const SHOWN_FOR = 12_000;
 const ENDS = {
-  answered: "The run ended with an answer.",
-  stopped: "The run was stopped.",
-  limit: "The run ended at its limit.",
-  failed: "The run failed.",
+  answered: gettext("The run ended with an answer."),
+  stopped: gettext("The run was stopped."),
+  limit: gettext("The run ended at its limit."),
+  failed: gettext("The run failed."),
 };
 
 // Of each occasion the words, none where another says it, and how it looks.
 const WORDS = {
-  near_threshold: ({ used, limit }) => [`${Math.round((100 * used) / limit)}% full: a compaction is near.`, "warn"],
-  compacted: ({ before, after }) => [`Compacted: ${kilobytes(before)} before, ${kilobytes(after)} after.`, "ok"],
-  thrash: () => ["Compacting no longer helps: automatic compaction has stopped.", "bad"],
-  breaker_open: () => ["Summaries failed too often: for a while none is asked for.", "bad"],
-  blocked: () => ["The next request does not fit the window: unpin something or choose a larger one.", "bad"],
+  near_threshold: ({ used, limit }) => [
+    gettext("%(share)s full: a compaction is near.", { share: `${Math.round((100 * used) / limit)}%` }),
+    "warn",
+  ],
+  compacted: ({ before, after }) => [
+    gettext("Compacted: %(before)s before, %(after)s after.", { before: kilobytes(before), after: kilobytes(after) }),
+    "ok",
+  ],
+  thrash: () => [gettext("Compacting no longer helps: automatic compaction has stopped."), "bad"],
+  breaker_open: () => [gettext("Summaries failed too often: for a while none is asked for."), "bad"],
+  blocked: () => [gettext("The next request does not fit the window: unpin something or choose a larger one."), "bad"],
   run_ended: ({ end }) => [ENDS[end], end === "failed" ? "bad" : "ok"],
 };
 
@@ -27,7 +34,7 @@ class NoticeList extends HTMLElement {
 
   connectedCallback() {
     this.setAttribute("role", "log");
-    this.setAttribute("aria-label", "Notices");
+    this.setAttribute("aria-label", gettext("Notices"));
     this.#ending = new AbortController();
     const { signal } = this.#ending;
     const hear = ({ detail }) => this.#hear(detail.data);
@@ -55,7 +62,7 @@ class NoticeList extends HTMLElement {
     const close = document.createElement("button");
     close.type = "button";
     close.className = "button button--link";
-    close.textContent = "Close";
+    close.textContent = gettext("Close");
     close.addEventListener("click", () => note.remove());
     note.append(words, close);
     this.append(note);

@@ -7,6 +7,7 @@
 import { LiveSocket, NOT_SIGNED_IN } from "./live-socket.js";
 import { banner, showConnection } from "./connection.js";
 import "./title.js";
+import { gettext } from "./words.js";
 
 // A short break mends itself before anyone reads about it.
 const TRIES_BEFORE_BANNER = 3;
@@ -74,8 +75,8 @@ class SessionStream extends HTMLElement {
   #giveUp() {
     this.#socket.close();
     this.#dispatch("reload", { last: this.#last });
-    const text = "More was missed than fits here. Nothing is lost: reload to catch up.";
-    this.replaceChildren(banner(text, ["Reload", () => location.reload()]));
+    const text = gettext("More was missed than fits here. Nothing is lost: reload to catch up.");
+    this.replaceChildren(banner(text, [gettext("Reload"), () => location.reload()]));
   }
 
   #tell(state, detail) {
@@ -87,9 +88,11 @@ class SessionStream extends HTMLElement {
   }
 
   #lost({ since, wait }) {
-    const lost = `Not live since ${since.toLocaleTimeString()}, at event ${this.#last.toLocaleString()}.`;
-    const again = `Trying again in ${Math.ceil(wait / 1000)} s.`;
-    return banner(`${lost} ${again}`, ["Now", () => this.#socket.open()]);
+    const time = since.toLocaleTimeString(document.documentElement.lang);
+    const event = this.#last.toLocaleString("en");
+    const lost = gettext("Not live since %(time)s, at event %(event)s.", { time, event });
+    const again = gettext("Trying again in %(seconds)s s.", { seconds: Math.ceil(wait / 1000) });
+    return banner(`${lost} ${again}`, [gettext("Now"), () => this.#socket.open()]);
   }
 
   #dispatch(name, detail) {
@@ -99,8 +102,8 @@ class SessionStream extends HTMLElement {
 
 function refusal(code) {
   return code === NOT_SIGNED_IN
-    ? "Not live: you are signed out. Sign in again, then reload this page."
-    : "Not live: this session is not shared with you.";
+    ? gettext("Not live: you are signed out. Sign in again, then reload this page.")
+    : gettext("Not live: this session is not shared with you.");
 }
 
 customElements.define("session-stream", SessionStream);

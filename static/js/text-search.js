@@ -2,6 +2,8 @@
 //
 // Its last row holds a link to the next part: data-part answers more rows and a row to go on from.
 
+import { gettext, ngettext } from "./words.js";
+
 class TextSearch extends HTMLElement {
   #ending;
   #looked = 0;
@@ -36,7 +38,10 @@ class TextSearch extends HTMLElement {
     this.#looked += Number(rest.dataset.looked);
     this.#hits += Number(rest.dataset.hits);
     rest.querySelector("[role=status]").textContent =
-      `${this.#hits} found in ${this.#looked.toLocaleString("en")} messages.`;
+      ngettext("%(hits)s found in %(messages)s message.", "%(hits)s found in %(messages)s messages.", this.#looked, {
+        hits: this.#hits,
+        messages: this.#looked.toLocaleString("en"),
+      });
     const more = rest.querySelector("a[data-part]");
     if (more) rest.append(" ", this.#stopper());
     return Boolean(more);
@@ -46,7 +51,7 @@ class TextSearch extends HTMLElement {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "button button--link";
-    button.textContent = "Stop";
+    button.textContent = gettext("Stop");
     button.addEventListener("click", () => {
       this.#ending.abort();
       button.remove();

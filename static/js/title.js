@@ -4,9 +4,10 @@
 // is wanted); the events of a session tell the same before the page was fetched anew.
 
 import { palette } from "./palette.js";
+import { gettext } from "./words.js";
 
 const SIZE = 32;
-const WAITING = "Approval wanted · ";
+const WAITING = `${gettext("Approval wanted")} · `;
 
 function show(percent, waiting) {
   const name = document.title.replace(WAITING, "").replace(/^\d+% · /, "");

@@ -8,6 +8,7 @@
 import { CATEGORIES, label } from "./categories.js";
 import { onThemeChange, palette } from "./palette.js";
 import { ceiling, quantity, stack, unitWord } from "./turns.js";
+import { gettext } from "./words.js";
 
 const AT_MOST_EVERY = 2000;
 const MOST_NAMES = 8;
@@ -23,6 +24,8 @@ const MOST_GHOSTS = 12;
 // More turns are stacked areas with steps: one shape a category instead of one a turn.
 const MOST_BARS = 100;
 const PATTERN = { size: 8, solidity: 0.15 };
+// As Plotly fills it in.
+const TURN = gettext("turn %(turn)s", { turn: "%{customdata}" });
 const CONFIG = { displayModeBar: false, responsive: true };
 
 class TurnChart extends HTMLElement {
@@ -145,7 +148,7 @@ function layers(turns, unit) {
     x,
     y: stacks.map((heights) => heights.get(category.name) ?? 0),
     customdata,
-    hovertemplate: `turn %{customdata}<br>${label(category.name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
+    hovertemplate: `${TURN}<br>${label(category.name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
   }));
 }
 
@@ -154,12 +157,12 @@ function stable({ turns }, colours) {
   return {
     type: "scatter",
     mode: "lines",
-    name: "stable prefix",
+    name: gettext("stable prefix"),
     x: positions(turns),
     y: turns.map((row) => (row.stable == null ? null : row.used * row.stable)),
     customdata: turns.map((row) => row.turn),
     line: { shape: "hvh", color: colours.ink, width: 1.5 },
-    hovertemplate: "turn %{customdata}<br>stable prefix %{y:,.0f}<extra></extra>",
+    hovertemplate: `${TURN}<br>${gettext("stable prefix")} %{y:,.0f}<extra></extra>`,
   };
 }
 
@@ -170,7 +173,7 @@ function ghosts({ turns, unit, forecast }, colours) {
   const ahead = Array.from({ length: Math.min(forecast.turns, MOST_GHOSTS) }, (_, place) => place + 1);
   return {
     type: "bar",
-    name: "forecast",
+    name: gettext("forecast"),
     x: ahead.map((step) => start + step),
     y: ahead.map((step) => last.used + step * forecast.pace),
     customdata: ahead.map((step) => last.turn + step),
@@ -179,7 +182,7 @@ function ghosts({ turns, unit, forecast }, colours) {
       line: { color: colours["ink-2"], width: 1 },
       pattern: { shape: "/", bgcolor: "rgba(0,0,0,0)", fgcolor: colours["ink-2"], ...PATTERN },
     },
-    hovertemplate: `turn %{customdata}, forecast<br>%{y:,.0f} ${unitWord(unit)}<extra></extra>`,
+    hovertemplate: `${TURN}, ${gettext("forecast")}<br>%{y:,.0f} ${unitWord(unit)}<extra></extra>`,
   };
 }
 
@@ -206,8 +209,8 @@ export function layout({ turns, unit, threshold, name, forecast }, colours, widt
       ...marks.map(({ x }) => upright(x, colours.ink)),
     ],
     annotations: [
-      ...(limit ? [words(limit, `limit ${quantity(limit, unit)}`, colours)] : []),
-      ...(next ? [words(next, `${name} at ${quantity(Math.round(next), unit)}`, colours)] : []),
+      ...(limit ? [words(limit, gettext("limit %(limit)s", { limit: quantity(limit, unit) }), colours)] : []),
+      ...(next ? [words(next, gettext("%(stage)s at %(size)s", { stage: name, size: quantity(Math.round(next), unit) }), colours)] : []),
       ...(forecast && turns.length ? [due(turns, places, forecast, colours)] : []),
       ...named(marks).map(({ x, count }) => above(x, `C${count}`, colours)),
     ],
@@ -267,7 +270,7 @@ function words(y, text, colours) {
 function due(turns, places, { turns: left, pace }, colours) {
   const shown = Math.min(left, MOST_GHOSTS);
   const place = { x: places.at(-1) + shown, y: turns.at(-1).used + shown * pace };
-  const text = `≈ turn ${turns.at(-1).turn + left}`;
+  const text = gettext("≈ turn %(turn)s", { turn: turns.at(-1).turn + left });
   return { text, ...place, xanchor: "right", yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
 }
 

@@ -8,6 +8,7 @@
 import { asked, note } from "./address.js";
 import { onThemeChange, palette } from "./palette.js";
 import { binned, ceiling, kilobytes, quantity, rowOf, stack, unpacked, withRow } from "./turns.js";
+import { gettext, ngettext } from "./words.js";
 
 const HEAD = 22; // room above the bars for the words on the limit and the cuts
 const GAP = 9; // of a compaction
@@ -183,11 +184,12 @@ class TurnStrip extends HTMLElement {
     if (!limit) return;
     this.#line(pen, y(limit), width, "danger", []);
     const unit = this.getAttribute("unit");
-    this.#words(pen, `limit ${quantity(limit, unit)}`, 2, y(limit) - 5, "ink-2");
+    this.#words(pen, gettext("limit %(limit)s", { limit: quantity(limit, unit) }), 2, y(limit) - 5, "ink-2");
     const threshold = limit * Number(this.getAttribute("threshold"));
     if (!threshold) return;
     this.#line(pen, y(threshold), width, "ink", [6, 4]);
-    const words = `${this.getAttribute("name") ?? ""} at ${quantity(Math.round(threshold), unit)}`.trim();
+    const [stage, size] = [this.getAttribute("name") ?? "", quantity(Math.round(threshold), unit)];
+    const words = gettext("%(stage)s at %(size)s", { stage, size }).trim();
     this.#words(pen, words, 2, y(threshold) + 16, "ink");
   }
 
@@ -224,29 +226,31 @@ class TurnStrip extends HTMLElement {
     const row = this.#rows[this.#current];
     const newer = this.#rows.length - 1 - this.#current;
     this.#behind.hidden = newer === 0;
-    this.#behind.textContent = `${newer} newer ${newer === 1 ? "turn" : "turns"}`;
-    this.#readout.replaceChildren(...(row ? this.#facts(row) : [part("No turn yet.")]));
+    this.#behind.textContent = ngettext("%(count)s newer turn", "%(count)s newer turns", newer);
+    this.#readout.replaceChildren(...(row ? this.#facts(row) : [part(gettext("No turn yet."))]));
     this.#canvas.setAttribute("aria-label", this.#summary());
   }
 
   #facts(row) {
     const unit = this.getAttribute("unit");
     const before = this.#rows[this.#current - 1];
-    const facts = [part(`Turn ${row.turn}`, "strong"), part(quantity(row.used, unit))];
+    const facts = [part(gettext("Turn %(turn)s", { turn: row.turn }), "strong"), part(quantity(row.used, unit))];
     if (unit !== "bytes") facts.push(part(kilobytes(row.bytes)));
     if (row.limit) facts.push(part(`${Math.round((100 * row.used) / row.limit)}%`));
     if (before) facts.push(part(change(row.used - before.used, unit)));
-    if (row.compacted_before) facts.push(part("compacted before it"));
+    if (row.compacted_before) facts.push(part(gettext("compacted before it")));
     return facts;
   }
 
   #summary() {
     const last = this.#rows.at(-1);
-    if (!last) return "Context by turn: no turn yet";
+    if (!last) return gettext("Context by turn: no turn yet");
     const cuts = this.#rows.filter((row) => row.compacted_before).length;
     const used = quantity(last.used, this.getAttribute("unit"));
-    const facts = `${this.#rows.length} turns, now ${used}, ${cuts} compactions`;
-    return `Context by turn: ${facts}. The table below holds the figures.`;
+    return gettext(
+      "Context by turn: %(turns)s turns, now %(used)s, %(cuts)s compactions. The table below holds the figures.",
+      { turns: this.#rows.length, used, cuts },
+    );
   }
 }
 
