@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentcore.answering import Answering
 from agentcore.asking import Asking
 from agentcore.calling import Calling
 from agentcore.compaction.repair import INTERRUPTED, repair
@@ -65,7 +66,6 @@ class Agent:
     ) -> None:
         standing, means = standing or Standing(), means or Means()
         self._context = context
-        self._model = model
         self._toolbox = toolbox
         self._emit = emit
         self._poll = poll
@@ -78,10 +78,8 @@ class Agent:
         self._prefix = standing.prefix
         self._spent = standing.spent
         self._halt = Halt()
-        self._prices = means.prices
-        self._asking = Asking(
-            model, means.prices, halt=self._halt, emit=emit, on_text=means.on_text
-        )
+        self._answering = Answering(model, means.prices, means.tiers)
+        self._asking = Asking(self._answering, halt=self._halt, emit=emit, on_text=means.on_text)
         self._calling = Calling(context, toolbox, halt=self._halt, check=means.check)
         self._recall = Recall(context, means.archive)
         self._headroom = Headroom(
@@ -127,7 +125,8 @@ class Agent:
                 end, reason, usage = RunEnd.FAILED, str(error), error.usage
         if self._run_open:
             self._run_open = False
-            await self._emit([RunEnded(self._run, end, reason, usage, self._prices.cost(usage))])
+            cost = self._answering.now.prices.cost(usage)
+            await self._emit([RunEnded(self._run, end, reason, usage, cost)])
         return end
 
     async def _repair(self) -> None:
@@ -178,7 +177,9 @@ class Agent:
         tokens = self._headroom.pressure(directives.profile).tokens
         window = error.window or int(tokens * REFUSED_SHARE)
         fits = await self._headroom.refused(
-            Window(window, WindowSource.CONTRADICTED, self._model.name), directives, self._turn
+            Window(window, WindowSource.CONTRADICTED, self._answering.now.model.name),
+            directives,
+            self._turn,
         )
         if not fits:
             return RunEnd.BLOCKED
@@ -223,7 +224,7 @@ class Agent:
         return last is not None and last.role in (Role.USER, Role.TOOL)
 
     async def _take_turn(self, profile: Profile) -> None:
-        request = self._request()
+        request = self._request(profile)
         request.reply, message = await self._asking.reply(
             request.list, self._toolbox.schemas, self._spent
         )
@@ -231,7 +232,8 @@ class Agent:
         message = self._context.append(replace(message, turn=self._turn))
         self._spent.turns += 1
         self._spent.tool_calls += len(message.calls)
-        self._spent.bill(self._prices.cost(request.reply.usage))
+        self._answering.heard(request.reply.usage)
+        self._spent.bill(self._answering.now.prices.cost(request.reply.usage))
         if request.reply.usage:
             sent = request.list.sizes + self._toolbox.sizes
             self._counter.learn(request.reply.usage.prompt, sent)
@@ -246,20 +248,21 @@ class Agent:
         if self._halt.is_thrown:
             raise Halted
 
-    def _request(self) -> Request:
+    def _request(self, profile: Profile) -> Request:
         sent = self._context.snapshot()
+        estimate = self._counter.count(sent.sizes + self._toolbox.sizes)
+        self._answering.choose(estimate, self._spent.left(profile))
         stable, reason = self._prefix.advance(
             sent,
             self._toolbox.schemas,
             self._toolbox.sizes,
-            model=self._model.name,
+            model=self._answering.now.model.name,
             causes=self._context.take_causes(),
         )
-        estimate = self._counter.count(sent.sizes + self._toolbox.sizes)
         return Request(sent, estimate, stable, reason, self._prefix.break_number)
 
     def _turn_ended(self, request: Request, profile: Profile) -> TurnEnded:
-        context, reply = self._context, request.reply
+        context, reply, asked = self._context, request.reply, self._answering.now
         return TurnEnded(
             turn=self._turn,
             run=self._run,
@@ -275,10 +278,11 @@ class Agent:
             stable_prefix=request.stable_prefix,
             break_reason=request.break_reason,
             seconds=reply.seconds if reply else 0.0,
-            model=(reply.model or self._model.name) if reply else self._model.name,
-            requested_model=self._model.name,
+            model=(reply.model if reply else "") or asked.model.name,
+            requested_model=asked.model.name,
+            routed=asked.reason,
             schemas=self._prefix.schemas,
             break_number=request.break_number,
-            prices=self._prices,
-            cost=self._prices.cost(reply.usage) if reply else None,
+            prices=asked.prices,
+            cost=asked.prices.cost(reply.usage) if reply else None,
         )

@@ -1,21 +1,21 @@
-"""One reply of the session's own model: passing faults are tried again, and told."""
+"""One reply of the model that answers: passing faults are tried again, and told."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 
+from agentcore.answering import Answering
 from agentcore.breakdown import Category
 from agentcore.errors import ModelError
 from agentcore.events import RequestRetried
 from agentcore.halt import Halt
 from agentcore.headroom import Emit
-from agentcore.llm.base import ChatModel, OnText, Reply, ToolSchema
+from agentcore.llm.base import OnText, Reply, ToolSchema
 from agentcore.llm.pictures import without_pictures
 from agentcore.messages import Message
 from agentcore.snapshot import Snapshot
 from agentcore.turn import Spent, accepted
-from agentcore.usage import Prices
 
 TRIES = 3
 BACKOFF_SECONDS = 1.0
@@ -26,10 +26,9 @@ class Asking:
     pictures is asked without them from then on."""
 
     def __init__(
-        self, model: ChatModel, prices: Prices, *, halt: Halt, emit: Emit, on_text: OnText | None
+        self, answering: Answering, *, halt: Halt, emit: Emit, on_text: OnText | None
     ) -> None:
-        self._model = model
-        self._prices = prices
+        self._answering = answering
         self._halt = halt
         self._emit = emit
         self._on_text = on_text
@@ -40,11 +39,11 @@ class Asking:
     ) -> tuple[Reply, Message]:
         """The reply and its message; what a broken one cost is told and spent. Raises ModelError
         when it is final, or after the last try."""
-        attempt = 1
+        attempt, model = 1, self._answering.now.model
         while True:
             messages = sent.messages if self._sees else without_pictures(sent.messages)
             try:
-                reply = await self._halt.race(self._model.reply(messages, schemas, self._on_text))
+                reply = await self._halt.race(model.reply(messages, schemas, self._on_text))
                 return reply, accepted(reply, sent.state.last_number)
             except ModelError as error:
                 if self._sees and error.over_pictures and Category.IMAGES in sent.sizes.breakdown:
@@ -61,5 +60,5 @@ class Asking:
     async def _retried(
         self, reason: str, error: ModelError, spent: Spent, *, attempt: int = 1, wait: float = 0.0
     ) -> None:
-        cost = spent.bill(self._prices.cost(error.usage))
+        cost = spent.bill(self._answering.now.prices.cost(error.usage))
         await self._emit([RequestRetried(attempt, wait, reason, error.usage, cost)])

@@ -20,7 +20,8 @@ class TurnEnded:
     breakdown; `usage` is what the provider said of this turn's request, `estimate` what the
     counter said of it; `stable_prefix` bytes of that request equal the one before, until message
     `break_number`; `cost` is in USD by `prices`, None where it is not known; `requested_model` is
-    whom it was sent to, `model` who answered; `schemas` tells tool schemas apart."""
+    whom it was sent to, `model` who answered; `routed` says why that is not the session's own;
+    `schemas` tells tool schemas apart."""
 
     kind: ClassVar[EventKind] = EventKind.TURN_ENDED
     turn: int
@@ -39,6 +40,7 @@ class TurnEnded:
     seconds: float
     model: str = ""
     requested_model: str = ""
+    routed: str = ""
     schemas: str = ""
     break_number: int | None = None
     prices: Prices = Prices()
@@ -68,6 +70,8 @@ class TurnEnded:
             "cost": usd(self.cost),
             "request_bytes": self.request_bytes,
             "stable_prefix": self.stable_prefix,
+            "model": shown(self.requested_model, 200),
+            "routed": self.routed,
             "break": self.break_reason,
             "break_number": self.break_number,
             "seconds": round(self.seconds, 3),

@@ -10,6 +10,7 @@ from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.hooks import Hooks
 from agentcore.headroom import Originals
 from agentcore.llm.base import ChatModel, OnText
+from agentcore.llm.router import Tiers
 from agentcore.prefix import Prefix
 from agentcore.pressure import Window
 from agentcore.tools.recall import Archive
@@ -43,7 +44,8 @@ class Means:
     """What a session may turn to. `summarizer` None: summaries are made from the ledger; `on_text`
     hears a reply while it comes; `check` raises before a tool runs when this worker no longer holds
     the session; `originals` and `archive` read messages that left the list; `named` finds the model
-    that a person wants a summary of, by its name."""
+    that a person wants a summary of, by its name; `tiers` are the models that a run steps down to
+    where its ceiling asks for it."""
 
     summarizer: ChatModel | None = None
     on_text: OnText | None = None
@@ -53,3 +55,4 @@ class Means:
     archive: Archive | None = None
     prices: Prices = field(default_factory=Prices)
     named: Named | None = None
+    tiers: Tiers | None = None

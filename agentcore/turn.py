@@ -42,6 +42,11 @@ class Spent:
         self.cost += cost or 0
         return cost
 
+    def left(self, profile: Profile) -> Decimal | None:
+        """USD of the run's ceiling; None where it has none."""
+        most = profile.ceilings.cost
+        return None if most is None else Decimal(most) - self.cost
+
     def ceiling(self, profile: Profile) -> LimitReached | None:
         minutes = int((time.monotonic() - self.started) / 60)
         ceilings = profile.ceilings

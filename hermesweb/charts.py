@@ -94,6 +94,7 @@ def turn_facts(turn: StoredTurn) -> dict[str, Any]:
         "action": turn.action or None,
         "after": turn.after,
         "model": turn.model,
+        "routed": turn.routed or None,
         "at": turn.at.isoformat(),
     }
 

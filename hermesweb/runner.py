@@ -42,6 +42,7 @@ from hermesweb.live import Announcer
 from hermesweb.models import AgentSession
 from hermesweb.prices import prices_of
 from hermesweb.recorder import FenceLost, NoSuchSession, record
+from hermesweb.tiers import tiers_of
 from hermesweb.tools import Run, SessionArchive, toolbox_of
 from hermesweb.wake import wake
 
@@ -156,6 +157,7 @@ class Work:
                 originals=self._originals,
                 archive=SessionArchive(session.pk, self._database.run),
                 prices=await self._database.run(prices_of, session.model),
+                tiers=await self._database.run(tiers_of, session),
                 named=lambda name: self._database.run(summaries.named, session, name),
             ),
         )

@@ -17,7 +17,7 @@ from agentcore.requests import usd as usd
 from agentcore.turn import Spent
 from agentcore.usage import Prices, Usage
 from hermesweb.models import AgentSession, StoredTurn
-from hermesweb.models.columns import NAME_CHARS
+from hermesweb.models.columns import NAME_CHARS, ROUTED_CHARS
 from hermesweb.shown import shown
 
 
@@ -117,6 +117,7 @@ def turn_columns(event: TurnEnded) -> dict[str, Any]:
         "ended_revision": event.ended.revision,
         "ended_number": event.ended.last_number,
         "usage": asdict(event.usage) if event.usage else None,
+        "routed": event.routed[:ROUTED_CHARS],
         "requested_model": shown(event.requested_model)[:NAME_CHARS],
         "request_estimate": event.estimate,
         "request_bytes": event.request_bytes,

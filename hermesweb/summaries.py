@@ -15,13 +15,13 @@ from agentcore.errors import ModelError
 from agentcore.events import EventKind
 from agentcore.llm.base import ChatModel
 from agentcore.llm.masked import MaskedModel
-from agentcore.llm.router import Purpose, Tier, route
+from agentcore.llm.router import Purpose, route
 from agentcore.profile import Profile
 from agentcore.usage import Usage
-from hermesweb import endpoints, steering
+from hermesweb import endpoints, steering, tiers
 from hermesweb.endpoints import ModelUnavailable
-from hermesweb.models import AgentSession, ModelEndpoint
-from hermesweb.prices import prices_in, prices_of
+from hermesweb.models import AgentSession
+from hermesweb.prices import prices_of
 from hermesweb.recorder import record_flag
 
 CHOSEN = "chosen by a person"
@@ -81,22 +81,21 @@ def named(session: AgentSession, name: str) -> ChatModel:
 
 def choose(session: AgentSession, profile: Profile) -> Summarizer:
     """A cheaper one of the same provider, where there is one whose key is at hand."""
-    rows = {row.name: row for row in ModelEndpoint.objects.all() if endpoints.has_key(row)}
-    own = rows.get(session.model)
-    if own is None:
+    there = tiers.tiers_of(session)
+    if there is None:
         return Summarizer(session.model)
     options = profile.summary
+    request = Usage(input=options.input_tokens, output=options.tokens)
     chosen = route(
-        _tier(own),
-        [_tier(row) for row in rows.values()],
+        there.own,
+        there.others,
         Purpose.SUMMARY,
-        request=Usage(input=options.input_tokens, output=options.tokens),
+        expected=lambda _: request,
         left=_left(session, profile),
     )
-    if chosen.tier.name == own.name:
-        return Summarizer(own.name)
-    model = MaskedModel(endpoints.model_of(rows[chosen.tier.name]))
-    return Summarizer(chosen.tier.name, model, chosen.reason)
+    if chosen.tier == there.own:
+        return Summarizer(session.model)
+    return Summarizer(chosen.tier.name, there.model_of(chosen.tier), chosen.reason)
 
 
 def tell(session: AgentSession, chosen: Summarizer) -> int:
@@ -108,11 +107,6 @@ def tell(session: AgentSession, chosen: Summarizer) -> int:
         return {"summary_model": chosen.name, "reason": chosen.reason}
 
     return record_flag(session.pk, EventKind.PROFILE_CHANGED, change)
-
-
-def _tier(row: ModelEndpoint) -> Tier:
-    family = f"{row.kind} {row.base_url}"
-    return Tier(row.name, row.tier, family, window=row.window, prices=prices_in(row))
 
 
 def _left(session: AgentSession, profile: Profile) -> Decimal | None:

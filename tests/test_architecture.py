@@ -42,6 +42,7 @@ LAYERS = {
         {
             *(
                 "agent",
+                "answering",
                 "asking",
                 "calling",
                 "editing",
@@ -93,7 +94,17 @@ LAYERS = {
                 "wishes",
             ),
             *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
-            *("outcome", "pieces", "reader", "sign_in", "tape", "templatetags", "tools", "totals"),
+            *(
+                "outcome",
+                "pieces",
+                "reader",
+                "sign_in",
+                "tape",
+                "templatetags",
+                "tiers",
+                "tools",
+                "totals",
+            ),
             *("lifetimes", "lines", "rollup", "search", "spans", "spending", "subjects"),
             *("turn_ledger", "posting", "wake", "webhooks"),
         },

@@ -11,6 +11,8 @@ from django.db import models
 from hermesweb.labels import words_lazy
 
 NAME_CHARS = 200
+# Two names of models and two amounts.
+ROUTED_CHARS = 300
 COUNTER_CHARS = 40
 
 

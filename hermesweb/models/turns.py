@@ -6,14 +6,15 @@ from django.utils import timezone
 from agentcore.compaction.result import CompactionState, Failure, Trigger
 from agentcore.events import BreakReason
 from agentcore.pressure import Unit
-from hermesweb.models.columns import NAME_CHARS, one_of, person, usd
+from hermesweb.models.columns import NAME_CHARS, ROUTED_CHARS, one_of, person, usd
 from hermesweb.models.profiles import ProfileVersion
 from hermesweb.models.sessions import AgentSession, Gauge, Instruction, new_id
 
 
 class StoredTurn(Gauge):
     """`usage` is what the provider reported of this turn's request, or None; `request_estimate` the
-    tokens that were expected of it, `requested_model` whom it was sent to. `cost` is USD by the
+    tokens that were expected of it, `requested_model` whom it was sent to, `routed` why that is not
+    the session's own. `cost` is USD by the
     `prices` then in force, None where one is missing. `schemas` tells tool schemas apart,
     `break_number` is the message that broke the prefix. `action` is the last stage that ran after
     the turn, `after` the bytes then."""
@@ -28,6 +29,7 @@ class StoredTurn(Gauge):
     ended_number = models.PositiveIntegerField()
     usage = models.JSONField(null=True)
     requested_model = models.CharField(max_length=NAME_CHARS, blank=True)
+    routed = models.CharField(max_length=ROUTED_CHARS, blank=True, default="")
     request_estimate = models.PositiveBigIntegerField(default=0)
     request_bytes = models.PositiveBigIntegerField(default=0)
     schemas = models.CharField(max_length=16, blank=True)

@@ -26,7 +26,7 @@ REQUEST = Usage(input=900_000, output=100_000)
 def found(purpose: Purpose, left: int | None = None, others: tuple[Tier, ...] = ()) -> Route:
     budget = Decimal(left) if left is not None else None
     chosen = others or (MIDDLE, SMALL)
-    return route(LARGE, [LARGE, *chosen], purpose, request=REQUEST, left=budget)
+    return route(LARGE, [LARGE, *chosen], purpose, expected=lambda _: REQUEST, left=budget)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,8 @@ def test_only_a_cheaper_one_of_the_family_that_holds_the_request_is_taken(other:
 
 def test_without_a_price_nothing_is_judged_by_it() -> None:
     free = tier("unpriced", 1)
-    assert route(free, [SMALL], Purpose.ANSWER, request=REQUEST, left=Decimal(0)).tier == free
+    found = route(free, [SMALL], Purpose.ANSWER, expected=lambda _: REQUEST, left=Decimal(0))
+    assert found.tier == free
 
 
 async def test_another_model_gets_no_secrets() -> None:

@@ -5,18 +5,21 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from channels.db import database_sync_to_async
+from django.test import Client
 from working import asked, calls, says
 
 from agentcore.errors import ContextTooLong, ModelError
 from agentcore.llm.base import Reply
 from agentcore.llm.scripted import ScriptedModel
+from agentcore.options import Ceilings
 from agentcore.usage import Usage
 from hermesweb import acts, endpoints, runner, spending
 from hermesweb.acts.measuring import measure
-from hermesweb.models import AgentSession, ModelEndpoint, StoredTurn
+from hermesweb.models import AgentSession, ModelEndpoint, Profile, StoredTurn
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
 CALL = Usage(input=1_000, output=200, cache_read=10_000)
@@ -31,6 +34,12 @@ def priced(**known: Any) -> None:
         model="scripted",
         **{f"{name}_price": price and Decimal(price) for name, price in prices.items()},
     )
+
+
+def a_ceiling(cost: str) -> None:
+    """On what a run of the profile that sessions have here may cost."""
+    values = Profile.objects.get(name="small").current.value
+    acts.save_profile(None, "small", values.replace(ceilings=Ceilings(cost=cost)).values())
 
 
 def billed(message: dict[str, Any]) -> Reply:
@@ -55,6 +64,31 @@ async def test_each_turn_keeps_its_cost_and_the_prices_then_in_force(
     assert (first.prices["input"], first.prices["source"]) == ("3.000000", "scripted")
     assert spending.cost(session) == 2 * COST
     assert spending.spent(session) == CALL + CALL
+
+
+async def test_a_turn_that_stepped_down_says_why_on_the_page(
+    tmp_path: Path, script: Callable[..., ScriptedModel], client: Client
+) -> None:
+    await priced()
+    await ModelEndpoint.objects.acreate(
+        name="small", model="small-3", tier=2, input_price=1, output_price=1, cache_read_price=1
+    )
+    dear = Usage(input=1_000, output=1_000, cache_read=10_000)
+    script(Reply(calls("glob", '{"pattern": "*"}', "c1"), usage=dear))
+    small = ScriptedModel([billed(says("done"))])
+    small.name = "small-3"
+    await database_sync_to_async(a_ceiling)("0.025")
+    owner, session = await asked(tmp_path, "go")
+    with patch.object(endpoints, "model_of", lambda row: small):
+        await runner.run(session.pk)
+    first, second = await turns_of(session)
+    assert (first.requested_model, first.routed) == ("scripted", "")
+    assert second.requested_model == "small-3"
+    assert second.routed.startswith("a request to scripted costs about 0.0")
+
+    await database_sync_to_async(client.force_login)(owner)
+    page = await database_sync_to_async(client.get)(f"/sessions/{session.pk}/")
+    assert f"stepped down to small-3: {second.routed}" in page.content.decode()
 
 
 async def test_without_a_price_the_cost_is_unknown_and_not_0(
