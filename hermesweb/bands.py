@@ -21,8 +21,11 @@ NONE: Mapping[int, StoredMessage] = {}
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """`rewrites`: the number of the message that it stands for, word by word to be compared."""
+
     message: StoredMessage
     bytes: int
+    rewrites: int | None = None
     is_fold: ClassVar[bool] = False
 
     @property
@@ -50,13 +53,14 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Neighbours with one fate or origin, beside what is there now. `heir` is the number of the
-    summary or note that they went into where it stands in another band."""
+    """Neighbours with one fate or origin by one stage, beside what is there now. `heir` is the
+    number of the summary or note that they went into where it stands in another band."""
 
     name: str
     before: list[Cell | Fold]
     after: list[Cell | Fold]
     heir: int | None = None
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Run:
 
     name: str
     heir: int | None
+    stage: str = ""
     rows: list[Placed] = field(default_factory=list)
     added: list[Placed] = field(default_factory=list)
 
@@ -157,13 +162,14 @@ def _runs(placed: Sequence[Placed], heirs: Mapping[int, int]) -> list[Run]:
     for (place, row), following in zip_longest(placed, placed[1:]):
         last = runs[-1] if runs else Run("", None)
         if row.fate is None and following and heirs.get(following[1].number) == row.number:
-            runs.append(Run(following[1].name, row.number, added=[(place, row)]))
+            name, stage = following[1].name, following[1].stage
+            runs.append(Run(name, row.number, stage, added=[(place, row)]))
         elif row.fate is None and last.heir == row.number:
             last.added.append((place, row))
-        elif (last.name, last.heir) == (row.name, heirs.get(row.number)):
+        elif (last.name, last.heir, last.stage) == (row.name, heirs.get(row.number), row.stage):
             last.add(place, row)
         else:
-            runs.append(Run(row.name, heirs.get(row.number)))
+            runs.append(Run(row.name, heirs.get(row.number), row.stage))
             runs[-1].add(place, row)
     return runs
 
@@ -185,6 +191,7 @@ def _bands(
                 *(_cell(part, messages, after=True) for part in parts if _stands(part)),
             ],
             heir=run.heir if not run.added else None,
+            stage=run.stage,
         )
         for run, parts in zip(runs, kept, strict=True)
     ]
@@ -225,4 +232,6 @@ def _cell(part: Part, messages: Mapping[int, StoredMessage], *, after: bool) -> 
         numbers = [row.number for _, row in part]
         return Fold(len(part), min(numbers), max(numbers), sum(sizes), part[0][0])
     row = part[1]
-    return Cell(messages[(after and row.replaced_by) or row.number], sizes[0])
+    if after and row.replaced_by:
+        return Cell(messages[row.replaced_by], sizes[0], rewrites=row.number)
+    return Cell(messages[row.number], sizes[0])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
@@ -29,6 +30,15 @@ def state_of(session: AgentSession, text: str, field: str = "at") -> State:
         refusal = _("there is no message %(number)s; the last is %(last)s")
         raise Invalid(refusal % {"number": number, "last": session.last_number}, field)
     return State(revision, number)
+
+
+def ends_of(session: AgentSession, query: Mapping[str, str]) -> tuple[State, State, bool]:
+    """The earlier and the later state that `from` and `to` of an address name, and whether they
+    stood the other way round there. Raises Invalid."""
+    start = state_of(session, query.get("from", "0.0"), "from")
+    end = state_of(session, query.get("to", str(session.revision)), "to")
+    turned = (start.revision, start.last_number) > (end.revision, end.last_number)
+    return (end, start, True) if turned else (start, end, False)
 
 
 def _end_of_turn(session: AgentSession, number: int, field: str) -> State:

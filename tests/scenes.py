@@ -10,6 +10,7 @@ from builders import a_lease, a_session, added, answered, called, said, turn_end
 from django.contrib.auth.models import User
 from django.test import Client
 
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.plan import (
     Birth,
     CompactionPlan,
@@ -25,6 +26,7 @@ from agentcore.messages import Cut, Message, born
 from hermesweb import lease
 from hermesweb.lives import snapshot_of
 from hermesweb.models import AgentSession
+from hermesweb.planning import planned
 from hermesweb.recorder import record
 
 HTMX = {"HX-Request": "true"}
@@ -86,6 +88,18 @@ def compacted(
         held.fence,
         [CompactionEnded(result, pressures[0], pressures[1], session.turns, 0.1)],
     )
+    lease.release(held)
+    session.refresh_from_db()
+    return session.compaction_number
+
+
+def compacted_by(session: AgentSession, **options: Any) -> int:
+    """Compacted for real, as a person asks for it; the compaction's number."""
+    plan = planned(session, CompactionOptions(**options))
+    assert plan.result.changed
+    held = a_lease(session)
+    ended = CompactionEnded(plan.result, plan.before, plan.after, session.turns, 0.1)
+    record(session.pk, held.fence, [ended])
     lease.release(held)
     session.refresh_from_db()
     return session.compaction_number

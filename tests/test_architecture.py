@@ -78,7 +78,7 @@ LAYERS = {
         {
             *("access", "attempts", "audit", "bands", "batch", "bodies", "changes", "charts"),
             *("approvals", "choices", "pinned", "rebilling", "travel"),
-            *("copies", "proof"),
+            *("copies", "paper", "proof", "rewording"),
             *(
                 "content",
                 "erasing",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeAlias
 
 from django.db.models import Prefetch, Q
@@ -18,6 +19,7 @@ from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
 from hermesweb.lives import lives_at
 from hermesweb.models import AgentSession, Instruction, Life, StoredMessage
+from hermesweb.rewording import rewording
 from hermesweb.states import state_of
 
 router = Router(tags=["messages"])
@@ -77,6 +79,23 @@ def one(request: SignedIn, id: str, number: int, raw: bool = False) -> dict[str,
         "masked": masked,
         "original_bytes": row.original_bytes,
         "kept_bytes": row.kept_bytes,
+    }
+
+
+@router.get("/sessions/{id}/messages/{int:number}/words/{int:other}")
+def words(request: SignedIn, id: str, number: int, other: int) -> dict[str, Any]:
+    """What message `other`, which stands for `number` in a diff, says differently, word by word;
+    `whole`: too long to compare. Of long parts the middle is left out."""
+    session = session_with(request.user, id, number)
+    session_with(request.user, id, other)
+    bodies = session.messages.select_related("body")
+    before, after = (bodies.get(number=one) for one in (number, other))
+    found = rewording(before.text, after.text)
+    return {
+        "before": number,
+        "after": other,
+        "whole": found.is_whole,
+        "parts": [asdict(part) for part in found.parts],
     }
 
 

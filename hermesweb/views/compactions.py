@@ -41,6 +41,7 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
         "compaction": compaction,
         "here": f"{reverse('compaction', args=[session.pk, number])}?",
         "json_url": reverse("compaction_diff", args=[session.pk, number]),
+        "paper_url": reverse("compaction_paper", args=[session.pk, number]),
         **bands.context(session, rows, form.cleaned_data),
     }
     if request.htmx and "whole" not in request.GET:

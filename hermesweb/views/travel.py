@@ -17,7 +17,7 @@ from hermesweb.access import session_or_404
 from hermesweb.choices import DiffChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession
-from hermesweb.states import state_of
+from hermesweb.states import ends_of, state_of
 
 
 @require_GET
@@ -64,13 +64,9 @@ def between(request: SignedIn, id: str) -> HttpResponse:
     if not form.is_valid():
         return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
     try:
-        start = state_of(session, request.GET.get("from", "0.0"), "from")
-        end = state_of(session, request.GET.get("to", str(session.revision)), "to")
+        start, end, turned = ends_of(session, request.GET)
     except acts.Invalid as problem:
         return HttpResponseBadRequest(str(problem), content_type="text/plain; charset=utf-8")
-    turned = _key(start) > _key(end)
-    if turned:
-        start, end = end, start
     rows = diffs.between(session, start, end)
     ends = urlencode({"from": str(start), "to": str(end)})
     context = {
@@ -81,6 +77,7 @@ def between(request: SignedIn, id: str) -> HttpResponse:
         "turned": turned,
         "here": f"{reverse('diff', args=[session.pk])}?{ends}&",
         "json_url": f"{reverse('api-1:diff', args=[session.pk])}?{ends}",
+        "paper_url": f"{reverse('diff_paper', args=[session.pk])}?{ends}",
         **bands.context(session, rows, form.cleaned_data),
     }
     return render(request, f"session/{'_diff' if request.htmx else 'diff'}.html", context)
@@ -95,7 +92,3 @@ def _state(session: AgentSession, text: str) -> State:
 
 def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
-
-
-def _key(state: State) -> tuple[int, int]:
-    return state.revision, state.last_number

@@ -74,10 +74,15 @@ class Place:
         if "imports/" in path:
             AgentSession.objects.update(kind=SessionKind.IMPORTED)
         if "<str:preview>" in path:
-            preview, _ = acts.preview(self.ada, self.session, CompactionOptions())
+            preview, _ = acts.preview(
+                self.ada, self.session, CompactionOptions(stage="mask", keep_last=1)
+            )
             path = path.replace("<str:preview>", preview.pk)
         path = re.sub(r"[<{](\w+:)?instruction[>}]", str(self.waiting.pk), path)
         path = re.sub(r"[<{](\w+:)?(call|what)[>}]", "compaction", path)
+        # A result that the preview masks, and any other message.
+        path = re.sub(r"[<{](\w+:)?old[>}]", "8", path)
+        path = re.sub(r"[<{](\w+:)?(new|other)[>}]", "2", path)
         path = re.sub(r"[<{](\w+:)?id[>}]", self.session.pk, path)
         path = re.sub(r"[<{](\w+:)?name[>}]", "balanced", path)
         return re.sub(r"[<{](\w+:)?(number|state)[>}]", "1", path)
