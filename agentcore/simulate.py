@@ -21,7 +21,7 @@ from agentcore.ledger import Ledger, Survival, survival
 from agentcore.ledger.survival import as_json
 from agentcore.lint import THRASH_RUNS, THRASH_TURNS
 from agentcore.messages import Message, MessageLike, Role
-from agentcore.options import Automatic
+from agentcore.options import Automatic, SummarySource
 from agentcore.prefix import Prefix
 from agentcore.profile import Profile
 from agentcore.rest import Rest
@@ -120,6 +120,7 @@ class _Replay:
         self._prefix = Prefix()
         self._ledger = Ledger()
         self._number_of: dict[int, int] = {}
+        self._archive: dict[int, Message] = {}
         self._points: list[Point] = []
         self._results: list[CompactionResult] = []
         self._cached = 0
@@ -154,6 +155,7 @@ class _Replay:
         for message in messages:
             mine = self._context.append(replace(message, turn=turn, replaces=None))
             self._number_of[mine.number] = message.number
+            self._archive[mine.number] = mine
             self._ledger.add(mine.facts or ())
 
     def _make_room(self) -> None:
@@ -173,13 +175,21 @@ class _Replay:
 
     def _compact(self, trigger: Trigger) -> None:
         before = self._context.snapshot()
-        run = run_pipeline(before, self._profile, pressure_of=self._pressure_of, trigger=trigger)
+        from_archive = self._profile.summary.source is SummarySource.ARCHIVE
+        run = run_pipeline(
+            before,
+            self._profile,
+            pressure_of=self._pressure_of,
+            trigger=trigger,
+            originals=self._archive if from_archive else None,
+        )
         result = drive(run, self._summarize)
         measured = self._pressure_of(result.old), self._pressure_of(result.new)
         self._stopped |= self._rest.ran(result, *measured, self._profile)
         if not result.changed:
             return
-        self._context.apply(result.plan)
+        revision = self._context.apply(result.plan)
+        self._archive |= {message.number: message for message, _ in revision.begun}
         self._results.append(result)
         if self._points:
             self._points[-1] = replace(self._points[-1], action=result.stages[-1].stage)

@@ -112,6 +112,19 @@ def test_what_a_recording_compacted_is_taken_back() -> None:
     assert [point.turn for point in done.series] == [turn.number for turn in session.turns]
 
 
+def test_summaries_of_a_replay_go_back_to_the_originals_as_those_of_a_run() -> None:
+    asked: list[str] = []
+
+    def summarize(text: str, *, max_words: int) -> str:
+        asked.append(text)
+        return "so far"
+
+    small = PRESETS["recall"].replace(budget=8_000, unit="bytes")
+    simulate(exchange(30), small, summarize=summarize)
+    assert len(asked) > 1 and asked[-1].startswith("facts so far: ")
+    assert asked[-1].count("result of read_file") > 2 * asked[0].count("result of read_file")
+
+
 def test_what_was_never_answered_is_in_no_turn() -> None:
     values = exchange(2)
     assert simulate([*values, user("still there?")], NANO) == simulate(values, NANO)
