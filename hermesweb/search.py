@@ -37,7 +37,8 @@ class Part:
 
 def search(session: AgentSession, choice: Choice) -> Part:
     """The text is searched as it is shown: with its secrets masked."""
-    rows = source(session, replace(choice, q="")).defer("facts").order_by("-number")
+    # Lists leave the wire text out; a search reads it.
+    rows = source(session, replace(choice, q="")).defer(None).defer("facts").order_by("-number")
     if choice.before:
         rows = rows.filter(number__lt=choice.before[1])
     wanted = re.compile(re.escape(choice.q), re.IGNORECASE)

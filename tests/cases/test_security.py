@@ -5,6 +5,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
+from builders import a_user
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.test import Client
 from servers import redirect, said, serving
 
 from agentcore.messages import ToolCall, ToolStatus
@@ -14,10 +19,12 @@ from agentcore.tools.fetcher import Fetcher
 from agentcore.tools.files import READ_FILE
 from agentcore.tools.search import GLOB, GREP
 from agentcore.tools.writing import EDIT_FILE
+from hermesweb.models import AgentSession
 
 SECRET = "the key of the neighbour"
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_path_leaves_the_workspace(case: dict[str, Any], tmp_path: Path) -> None:
     root = _workspace(tmp_path)
     toolbox = Toolbox((READ_FILE, EDIT_FILE, GREP, GLOB), Workspace(root))
@@ -43,6 +50,23 @@ async def test_path_leaves_the_workspace(case: dict[str, Any], tmp_path: Path) -
     ]
     assert all("out of the workspace" in outcome.text for outcome in outside)
     assert outside[0].text.replace("key", "absent") == outside[1].text
+    before = set(tmp_path.rglob("*"))
+    for path in case["paths"]:
+        assert await _title_of_an_upload(path) == path.rsplit("/")[-1]
+    assert set(tmp_path.rglob("*")) == before
+
+
+@database_sync_to_async
+def _title_of_an_upload(name: str) -> str:
+    """What it calls itself is a title, never a place."""
+    browser = Client()
+    browser.force_login(User.objects.filter(username="ada").first() or a_user())
+    head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    body = head + '[{"role": "assistant", "content": "go"}]\r\n--b--\r\n'
+    kind = "multipart/form-data; boundary=b"
+    done = browser.generic("POST", "/imports/new/", body, content_type=kind)
+    assert done.status_code == 302, done.content
+    return AgentSession.objects.latest("created_at").title
 
 
 def _workspace(folder: Path) -> Path:

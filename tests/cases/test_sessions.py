@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from scenes import a_talk_of, compacted
 
 from agentcore.breakdown import SUMMARY_HEADER
@@ -69,6 +71,91 @@ async def test_two_compactions_at_once(
     assert sum(text.startswith(SUMMARY_HEADER) for text in texts) == 1
 
 
+def saying(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "content": text}
+
+
+LONG_TALK = [saying("user", "x" * 9_000), saying("assistant", "y" * 9_000)] * 6
+
+
+class Dead(BaseException):
+    """Stands for SIGKILL: nothing more is reported."""
+
+
+async def test_cancelled_compaction_leaves_state_busy(
+    case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert case["events"][:2] == ["compaction starts", "user cancels"]
+    monkeypatch.setattr(runner, "WATCH_SECONDS", 0.02)
+    for killed in (False, True):
+        model = Summarizing()
+        monkeypatch.setattr(endpoints, "chat_model", lambda session, model=model: model)
+        owner, session = await _recorded([saying("system", "be careful"), *LONG_TALK])
+        await _post(owner, f"sessions/{session.pk}/compactions")
+        running = asyncio.create_task(runner.run(session.pk))
+        await asyncio.wait_for(model.asked.wait(), 10)
+        assert (await _now(session)).status == "compacting"
+        if killed:
+            await _killed(session, model, running, monkeypatch)
+            await runner.run(session.pk)
+        else:
+            await _post(owner, f"sessions/{session.pk}/stop")
+            await asyncio.wait_for(running, 10)
+            rows = session.stored_compactions.values_list("state", "failure")
+            assert [row async for row in rows] == [("failed", "cancelled")]
+        assert (await _now(session)).status == "idle"
+        await _post(owner, f"sessions/{session.pk}/instructions", {"text": "hello"})
+        await runner.run(session.pk)
+        assert model.requests[-1].messages[-1].text == "hello"
+        assert (await _now(session)).status == "idle"
+
+
+class Summarizing(ScriptedModel):
+    """Its first summary takes until it is `over`; the later ones and its answers come at once."""
+
+    def __init__(self) -> None:
+        super().__init__([saying("assistant", "\n".join(HEADINGS))] * 9)
+        self.asked, self.over = asyncio.Event(), asyncio.Event()
+
+    async def reply(self, *request: Any, **options: Any) -> Reply:
+        if not self.asked.is_set():
+            self.asked.set()
+            await self.over.wait()
+            raise Dead
+        return await super().reply(*request, **options)
+
+
+async def _killed(
+    session: AgentSession,
+    model: Summarizing,
+    running: asyncio.Task[None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The worker is gone without a word; the sweep finds its session when the lease has ended."""
+    left = await _now(session)
+    assert left.lease_ends is not None
+    assert left.lease_ends <= timezone.now() + timedelta(seconds=lease.SECONDS)
+    with monkeypatch.context() as dead:
+        dead.setattr(runner, "record", _dies)
+        model.over.set()
+        with pytest.raises(Dead):
+            await running
+    as_left = {"holder": left.holder, "status": left.status, "asked_at": None}
+    row = AgentSession.objects.filter(pk=session.pk)
+    await row.aupdate(lease_ends=left.lease_ends, **as_left)
+    assert await database_sync_to_async(lease.lost)() == []
+    await row.aupdate(lease_ends=timezone.now() - timedelta(milliseconds=1))
+    assert await database_sync_to_async(lease.lost)() == [session.pk]
+
+
+def _dies(*arguments: Any) -> int:
+    raise Dead
+
+
+async def _now(session: AgentSession) -> AgentSession:
+    return await AgentSession.objects.aget(pk=session.pk)
+
+
 async def test_events_lost_while_offline(
     case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +189,11 @@ def test_page_of_a_very_long_session(case: dict[str, Any]) -> None:
     sizes = {one["number"]: one["bytes"] for one in listed["items"]}
     assert set(sizes) >= {2951, 2999}
     assert all(len(one["preview"]) <= 160 for one in listed["items"])
+    for search, hits in (("?q=xxxx&whole=1", True), ("?q=nowhere&whole=1", False)):
+        page, queries = _asked(browser, f"/sessions/{session.pk}/{search}")
+        _, few = _asked(browser, f"/sessions/{short.pk}/{search}")
+        assert len(page) <= 1_000_000 and len(queries) <= len(few) + 2
+        assert ("<mark>xxxx</mark>" in page) is hits
     largest = session.messages.order_by("-bytes").defer("wire")[0]
     assert largest.bytes > 300_000
     whole = caller.get(f"sessions/{session.pk}/messages/{largest.number}").json()

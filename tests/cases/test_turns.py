@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.compaction.result import Failure, Trigger
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind
-from agentcore.llm.base import Reply
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import Message
 from agentcore.pressure import Budget, TokenCounter, Unit, Window, WindowSource
@@ -158,33 +156,6 @@ async def test_interrupted_parallel_calls(case: dict[str, Any]) -> None:
         assert list(answers) == ["i1", "i2", "i3"]
         assert answers["i3"] == INTERRUPTED.format(tool="run_command")
         assert text_of(messages).count('"b ok"') + answers["i2"].count("interrupted") == 1
-
-
-async def test_cancelled_compaction_leaves_state_busy(case: dict[str, Any]) -> None:
-    asked = asyncio.Event()
-
-    class Slow(ScriptedModel):
-        async def reply(self, *request: Any, **options: Any) -> Reply:
-            asked.set()
-            await asyncio.sleep(60)
-            raise AssertionError("nobody waits for this")
-
-    desk = Desk(
-        exchanges(6),
-        profile({"keep_recent": 2}),
-        speaker("Hello."),
-        summarizer=Slow([]),
-    )
-    desk.ask("", InstructionKind.COMPACT)
-    running = asyncio.create_task(desk.agent.run())
-    await asked.wait()
-    desk.agent.stop()
-    await running
-    failed = desk.told(EventKind.COMPACTION_FAILED)
-    assert [event.failure for event in failed] == [Failure.CANCELLED]
-    desk.restart()
-    await desk.turn("hello")
-    assert desk.sent[-1][-1] == user("hello")
 
 
 def _said_back(messages: Sequence[Message]) -> dict[str, Any]:
