@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from agentcore.llm.base import ChatModel, Reply
 from agentcore.llm.explorer import ExplorerModel
@@ -47,7 +48,8 @@ def check(name: str) -> None:
 def check_writer(name: str) -> None:
     """Raises ModelUnavailable for a model that writes no summaries."""
     if name in OWN:
-        raise ModelUnavailable(f"{name} has no provider behind it: what it says is no summary")
+        text = _("%(name)s has no provider behind it: what it says is no summary")
+        raise ModelUnavailable(text % {"name": name})
     check(name)
 
 
@@ -118,7 +120,8 @@ def has_key(endpoint: ModelEndpoint) -> bool:
 def _endpoint(name: str) -> ModelEndpoint:
     endpoint = ModelEndpoint.objects.filter(name=name).first()
     if endpoint is None:
-        raise ModelUnavailable(f"there is no model {name!r}: use one of {', '.join(names())}")
+        text = _("there is no model %(name)s: use one of %(names)s")
+        raise ModelUnavailable(text % {"name": repr(name), "names": ", ".join(names())})
     return endpoint
 
 
@@ -129,15 +132,18 @@ def _key(endpoint: ModelEndpoint) -> str:
     key = os.environ.get(endpoint.key_variable)
     if not key:
         raise ModelUnavailable(
-            f"the model {endpoint.name} needs a key: set {endpoint.key_variable} in the "
-            "environment of web and worker, then start again"
+            _(
+                "the model %(name)s needs a key: set %(variable)s in the environment of web and "
+                "worker, then start again"
+            )
+            % {"name": endpoint.name, "variable": endpoint.key_variable}
         )
     return key
 
 
 def _recorded(session: AgentSession) -> Sequence[Reply]:
     if session.recording is None:
-        raise ModelUnavailable("replay needs the recording that it gives: choose another model")
+        raise ModelUnavailable(_("replay needs the recording that it gives: choose another model"))
     recording = session.recording
     usages = dict(recording.stored_turns.values_list("number", "usage"))
     replies = recording.messages.filter(role=Role.ASSISTANT).order_by("number")

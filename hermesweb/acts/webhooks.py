@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agentcore.errors import ToolError
 from hermesweb import audit, posting, webhooks
@@ -27,7 +28,8 @@ def add_webhook(who: User, owner: User, **values: Any) -> Webhook:
     with transaction.atomic():
         User.objects.select_for_update().get(pk=owner.pk)
         if webhooks.of_owner(owner).count() >= MOST_WEBHOOKS:
-            raise Refused(f"one may have {MOST_WEBHOOKS} webhooks", "too_many")
+            text = _("one may have %(most)s webhooks")
+            raise Refused(text % {"most": MOST_WEBHOOKS}, "too_many")
         _set(webhook, values)
         webhook.save()
         audit.write(who, "webhook_added", new=_facts(webhook))
@@ -61,7 +63,8 @@ def check_webhook(**values: Any) -> dict[str, Any]:
     if "occasions" in values:
         values["occasions"] = _occasions(values["occasions"])
     if len(values.get("secret", "")) > SECRET_CHARS:
-        raise Invalid(f"a secret has at most {SECRET_CHARS} characters", "secret")
+        text = _("a secret has at most %(most)s characters")
+        raise Invalid(text % {"most": SECRET_CHARS}, "secret")
     return values
 
 
@@ -73,7 +76,8 @@ def _set(webhook: Webhook, values: dict[str, Any]) -> None:
 def _address(url: str) -> str:
     url = url.strip()
     if not 0 < len(url) <= URL_CHARS:
-        raise Invalid(f"an address has 1 to {URL_CHARS} characters, not {len(url)}", "url")
+        text = _("an address has 1 to %(most)s characters, not %(count)s")
+        raise Invalid(text % {"most": URL_CHARS, "count": len(url)}, "url")
     try:
         posting.fetcher().check(url)
     except ToolError as error:
@@ -84,8 +88,11 @@ def _address(url: str) -> str:
 def _occasions(names: Sequence[str]) -> list[str]:
     unknown = [name for name in names if name not in list(Occasion)]
     if unknown or not names:
-        wrong = f"not {unknown[0]!r:.80}" if unknown else "at least one"
-        raise Invalid(f"occasions are {', '.join(Occasion)}, {wrong}", "occasions")
+        text = _("occasions are %(known)s, not %(value)s")
+        if not unknown:
+            text = _("occasions are %(known)s, at least one")
+        facts = {"known": ", ".join(Occasion), "value": f"{[*unknown, ''][0]!r:.80}"}
+        raise Invalid(text % facts, "occasions")
     return [name for name in Occasion if name in names]
 
 

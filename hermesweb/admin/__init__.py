@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy as _
 
 from hermesweb.admin.audit import AuditAdmin
 from hermesweb.admin.endpoints import EndpointAdmin
@@ -14,7 +15,7 @@ from hermesweb.admin.webhooks import WebhookAdmin
 from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, Profile, Webhook
 
 admin.site.site_header = admin.site.site_title = "Hermesweb"
-admin.site.index_title = "Administration"
+admin.site.index_title = _("Administration")
 admin.site.register(Profile, ProfileAdmin)
 admin.site.register(ModelEndpoint, EndpointAdmin)
 admin.site.register(AgentSession, SessionAdmin)

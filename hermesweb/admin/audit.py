@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
 from hermesweb.models import AuditEntry
@@ -13,6 +15,6 @@ class AuditAdmin(ReadOnly, StaffAdmin):
     ordering = ("-at", "-place")
     date_hierarchy = "at"
 
-    @admin.display(description="chain", ordering="chain")
+    @admin.display(description=_("chain"), ordering="chain")
     def told_chain(self, entry: AuditEntry) -> str:
-        return entry.chain or "administration"
+        return entry.chain or gettext("administration")

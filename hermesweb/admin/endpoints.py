@@ -7,6 +7,8 @@ from typing import cast
 from django import forms
 from django.contrib import admin
 from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from hermesweb.admin.staff import Audited, StaffAdmin
 from hermesweb.endpoints import OWN
@@ -20,24 +22,28 @@ class EndpointForm(forms.ModelForm):
         model = ModelEndpoint
         fields = "__all__"
         help_texts = {
-            "base_url": "Empty: the provider's own address.",
-            "key_variable": "The name of the environment variable that holds the key, never the "
-            "key itself. Empty for an endpoint without one.",
-            "window": "Tokens; empty: from the model's name.",
-            "tier": "1 is the strongest; a higher one is cheaper, and is asked for summaries.",
-            "input_price": "Prices are USD a million tokens.",
+            "base_url": _("Empty: the provider's own address."),
+            "key_variable": _(
+                "The name of the environment variable that holds the key, never the key itself. "
+                "Empty for an endpoint without one."
+            ),
+            "window": _("Tokens; empty: from the model's name."),
+            "tier": _("1 is the strongest; a higher one is cheaper, and is asked for summaries."),
+            "input_price": _("Prices are USD a million tokens."),
         }
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if name in OWN:
-            raise forms.ValidationError(f"{name} is built in: choose another name.")
+            raise forms.ValidationError(
+                _("%(name)s is built in: choose another name.") % {"name": name}
+            )
         return name
 
     def clean_base_url(self) -> str:
         url: str = self.cleaned_data["base_url"]
         if url and not url.startswith(("http://", "https://")):
-            raise forms.ValidationError("An address begins with http:// or https://.")
+            raise forms.ValidationError(_("An address begins with http:// or https://."))
         return url
 
     def clean_key_variable(self) -> str:
@@ -47,8 +53,10 @@ class EndpointForm(forms.ModelForm):
             self.data = entered = cast(QueryDict, self.data).copy()
             entered["key_variable"] = ""
             raise forms.ValidationError(
-                "A variable's name has capital letters, digits and _ only. Put the key into the "
-                "environment, and its variable's name here."
+                _(
+                    "A variable's name has capital letters, digits and _ only. Put the key into "
+                    "the environment, and its variable's name here."
+                )
             )
         return name
 
@@ -58,9 +66,10 @@ class EndpointAdmin(Audited, StaffAdmin):
     list_display = ("name", "kind", "model", "base_url", "tier", "window", "key_variable", "key")
     readonly_fields = ("key",)
 
-    @admin.display(description="key")
+    @admin.display(description=_("key"))
     def key(self, endpoint: ModelEndpoint) -> str:
         """Of this process; the worker needs it too."""
         if not endpoint.key_variable:
-            return "none needed"
-        return "set" if os.environ.get(endpoint.key_variable) else "not set in the environment"
+            return gettext("none needed")
+        is_set = os.environ.get(endpoint.key_variable)
+        return gettext("set") if is_set else gettext("not set in the environment")

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from agentcore.compaction.strategies import strategy_names
 from agentcore.options import Stage
@@ -16,20 +17,21 @@ from agentcore.profile import GROUPS
 from agentcore.profile import Profile as ProfileValue
 from hermesweb.acts import Invalid
 from hermesweb.acts.profiles import checked_profile
+from hermesweb.labels import words_lazy
 from hermesweb.models import Profile
 
 STAGE_ROWS = 8
 TOP = [one.name for one in fields_of(ProfileValue) if one.name not in (*GROUPS, "stages")]
 HELP = {
-    "budget": "In the unit below; empty: the window is the limit.",
-    "window": "Tokens; empty: from the model.",
-    "reserve": "Tokens; empty: 20,000, at most 5% of the window.",
-    "target": "A fraction of the limit that a compaction aims at.",
-    "min_gain": "A fraction of the limit; what frees less is not done.",
-    "persona": "Stands in every system message, after the mode.",
-    "doc_names": "Files of the AGENTS.md chain in each folder, one a line.",
-    "project_docs_keep": "Which end of the chain stays where it is too long.",
-    "memory": "Show entries of earlier sessions, and keep some of these.",
+    "budget": _("In the unit below; empty: the window is the limit."),
+    "window": _("Tokens; empty: from the model."),
+    "reserve": _("Tokens; empty: 20,000, at most 5% of the window."),
+    "target": _("A fraction of the limit that a compaction aims at."),
+    "min_gain": _("A fraction of the limit; what frees less is not done."),
+    "persona": _("Stands in every system message, after the mode."),
+    "doc_names": _("Files of the AGENTS.md chain in each folder, one a line."),
+    "project_docs_keep": _("Which end of the chain stays where it is too long."),
+    "memory": _("Show entries of earlier sessions, and keep some of these."),
 }
 
 
@@ -48,7 +50,7 @@ class Lines(forms.CharField):
 class ProfileFormBase(forms.ModelForm):
     """Checked as a whole; what is allowed but works badly has to be accepted by a second click."""
 
-    accept_warnings = forms.BooleanField(required=False, label="Save in spite of the warnings")
+    accept_warnings = forms.BooleanField(required=False, label=_("Save in spite of the warnings"))
 
     class Meta:
         model = Profile
@@ -65,7 +67,8 @@ class ProfileFormBase(forms.ModelForm):
             return cleaned
         if self.instance.pk and len(self.instance.current.values["stages"]) > STAGE_ROWS:
             raise forms.ValidationError(
-                f"This profile has more than {STAGE_ROWS} stages: change it with the API."
+                _("This profile has more than %(count)s stages: change it with the API.")
+                % {"count": STAGE_ROWS}
             )
         try:
             value = checked_profile(self.values)
@@ -74,7 +77,7 @@ class ProfileFormBase(forms.ModelForm):
             return cleaned
         warnings = value.warnings()
         if warnings and not cleaned["accept_warnings"]:
-            self.add_error("accept_warnings", [*warnings, "Tick this to save all the same."])
+            self.add_error("accept_warnings", [*warnings, _("Tick this to save all the same.")])
         return cleaned
 
     @property
@@ -132,7 +135,7 @@ def _field(name: str, kind: Any, default: Any) -> forms.Field:
     members = [one for one in get_args(kind) if one is not NoneType]
     bare = members[0] if members else kind
     options: dict[str, Any] = {
-        "label": name.replace("_", " "),
+        "label": words_lazy(name),
         "initial": default,
         "required": not members,
         "help_text": HELP.get(name, ""),
@@ -148,13 +151,17 @@ def _field(name: str, kind: Any, default: Any) -> forms.Field:
     if bare is str:
         return forms.CharField(**{**options, "required": False}, widget=forms.Textarea)
     if isinstance(bare, type) and issubclass(bare, StrEnum):
-        return forms.ChoiceField(choices=[(one.value, one.value) for one in bare], **options)
+        return forms.ChoiceField(
+            choices=[(one.value, words_lazy(one.value)) for one in bare], **options
+        )
     return forms.IntegerField(**options)
 
 
 def _strategy(row: int) -> forms.Field:
-    names = [(name, name.replace("_", " ")) for name in strategy_names()]
-    return forms.ChoiceField(choices=[("", "none"), *names], required=row == 0, label="strategy")
+    names = [(name, words_lazy(name)) for name in strategy_names()]
+    return forms.ChoiceField(
+        choices=[("", _("none")), *names], required=row == 0, label=_("strategy")
+    )
 
 
 def _types(kind: type[Any]) -> dict[str, Any]:

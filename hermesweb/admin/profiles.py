@@ -8,6 +8,9 @@ from django.db.models.functions import Lag
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from hermesweb import acts
 from hermesweb.admin.profile_form import (
@@ -20,6 +23,7 @@ from hermesweb.admin.profile_form import (
     stage_fields,
 )
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
+from hermesweb.labels import words
 from hermesweb.models import Profile, ProfileVersion
 
 
@@ -28,7 +32,7 @@ class VersionInline(ReadOnly, admin.TabularInline):
     fields = readonly_fields = ("number", "by", "at", "changed")
     ordering = ("-number",)
     extra = 0
-    verbose_name_plural = "versions"
+    verbose_name_plural = _("versions")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True
@@ -39,10 +43,10 @@ class VersionInline(ReadOnly, admin.TabularInline):
         before = Window(lag, partition_by="profile", order_by="number")
         return super().get_queryset(request).annotate(before=before)
 
-    @admin.display(description="changed")
+    @admin.display(description=_("changed"))
     def changed(self, version: Any) -> str:
         if version.before is None:
-            return "the first"
+            return gettext("the first")
         old, new = flat(version.before), flat(version.values)
         names = [name for name in (new | old) if new.get(name) != old.get(name)]
         rows = ((name, old.get(name, "none"), new.get(name, "none")) for name in names)
@@ -70,11 +74,11 @@ class ProfileAdmin(StaffAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         first = ["name", *TOP, "accept_warnings"]
         stages = [
-            (f"Stage {row + 1}", {"fields": stage_fields(row), "classes": ["collapse"] * (row > 0)})
+            (_stage(row), {"fields": stage_fields(row), "classes": ["collapse"] * (row > 0)})
             for row in range(STAGE_ROWS)
         ]
         groups = [
-            (group.capitalize(), {"fields": group_fields(group), "classes": ["collapse"]})
+            (capfirst(words(group)), {"fields": group_fields(group), "classes": ["collapse"]})
             for group in GROUPS
         ]
         return [(None, {"fields": first}), *stages, *groups]
@@ -87,10 +91,14 @@ class ProfileAdmin(StaffAdmin):
         version = acts.save_profile(request.user, name, form.values, accept_warnings=True)
         obj.pk = version.profile_id
 
-    @admin.display(description="version", ordering="newest")
+    @admin.display(description=_("version"), ordering="newest")
     def version(self, profile: Any) -> int:
         return int(profile.newest)
 
-    @admin.display(description="changed", ordering="newest_at")
+    @admin.display(description=_("changed"), ordering="newest_at")
     def last_changed(self, profile: Any) -> Any:
         return profile.newest_at
+
+
+def _stage(row: int) -> str:
+    return gettext("Stage %(number)s") % {"number": row + 1}

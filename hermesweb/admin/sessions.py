@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from hermesweb import acts
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
@@ -29,11 +31,11 @@ class SessionAdmin(ReadOnly, StaffAdmin):
     )
     readonly_fields = fields
 
-    @admin.display(description="session", ordering="title")
+    @admin.display(description=_("session"), ordering="title")
     def title_or_id(self, session: AgentSession) -> str:
         return str(session)
 
-    @admin.display(description="page")
+    @admin.display(description=_("page"))
     def page(self, session: AgentSession) -> str:
         address = reverse("session", args=[session.pk])
         return format_html('<a href="{}">{}</a>', address, session)
@@ -67,5 +69,5 @@ class SessionAdmin(ReadOnly, StaffAdmin):
             return self._refused(request, refusal)
 
     def _refused(self, request: HttpRequest, refusal: acts.Refused) -> HttpResponse:
-        messages.error(request, f"Nothing was deleted: {refusal}.")
+        messages.error(request, gettext("Nothing was deleted: %(reason)s.") % {"reason": refusal})
         return redirect("admin:hermesweb_agentsession_changelist")

@@ -7,6 +7,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from hermesweb import acts
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
@@ -18,26 +20,31 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 class WebhookAdminForm(forms.ModelForm):
     occasions = forms.MultipleChoiceField(
-        choices=list(NAMES.items()), widget=forms.CheckboxSelectMultiple
+        label=_("Occasions"), choices=list(NAMES.items()), widget=forms.CheckboxSelectMultiple
     )
     secret = forms.CharField(
+        label=_("Secret"),
         required=False,
         widget=forms.PasswordInput,
-        help_text="Signs what is sent; never shown again. Empty: as it was.",
+        help_text=_("Signs what is sent; never shown again. Empty: as it was."),
     )
 
     class Meta:
         model = Webhook
         fields = ("owner", "url", "occasions", "secret", "secret_variable", "active")
         help_texts = {
-            "owner": "It is told of this person's sessions.",
-            "secret_variable": "The name of an environment variable that holds the secret instead.",
+            "owner": _("It is told of this person's sessions."),
+            "secret_variable": _(
+                "The name of an environment variable that holds the secret instead."
+            ),
         }
 
     def clean_secret_variable(self) -> str:
         name: str = self.cleaned_data["secret_variable"]
         if name and not _VARIABLE.fullmatch(name):
-            raise forms.ValidationError("A variable's name has capital letters, digits and _ only.")
+            raise forms.ValidationError(
+                _("A variable's name has capital letters, digits and _ only.")
+            )
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -98,9 +105,9 @@ class WebhookAdmin(StaffAdmin):
         for webhook in queryset:
             acts.delete_webhook(request.user, webhook)
 
-    @admin.display(description="secret")
+    @admin.display(description=_("secret"))
     def is_signed(self, webhook: Webhook) -> str:
         """Of this process; the worker needs the variable too."""
         if webhook.secret_variable and not os.environ.get(webhook.secret_variable):
-            return "not set in the environment"
-        return "set" if webhook.signed else "none"
+            return gettext("not set in the environment")
+        return gettext("set") if webhook.signed else gettext("none")

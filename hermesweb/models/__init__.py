@@ -4,6 +4,7 @@ our own."""
 from __future__ import annotations
 
 from hermesweb.models.messages import INLINE_BYTES, Body, Life, Revision, StoredMessage
+from hermesweb.models.names import name
 from hermesweb.models.people import AuditEntry, MemoryEntry, SignInLink, UserToken
 from hermesweb.models.profiles import EndpointKind, ModelEndpoint, Profile, ProfileVersion
 from hermesweb.models.sessions import (
@@ -44,3 +45,6 @@ __all__ = [
     "UserToken",
     "Webhook",
 ]
+
+for _model in (AgentSession, AuditEntry, Delivery, ModelEndpoint, Profile, ProfileVersion, Webhook):
+    name(_model)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from hermesweb import acts, webhooks
 from hermesweb.http import SignedIn
+from hermesweb.labels import sentence
 from hermesweb.models import Delivery, Webhook
 from hermesweb.webhook_form import WebhookForm
 
@@ -69,9 +70,9 @@ def _done(form: WebhookForm, act: Callable[[], object]) -> bool:
     try:
         act()
     except acts.Invalid as problem:
-        form.add_error(problem.field, f"{problem}.")
+        form.add_error(problem.field, sentence(str(problem)))
     except acts.Refused as refusal:
-        form.add_error(None, f"{refusal}.")
+        form.add_error(None, sentence(str(refusal)))
     return not form.errors
 
 
