@@ -94,7 +94,7 @@ def violations(
     rows = frozenset(done.new.indexes_of(pins))
     again = compact(done.new, profile, rows, force=force)
     if again.changed and not force:
-        wrong.append(f"I9: again {done.new.sizes.bytes} to {again.after.sizes.bytes} bytes")
+        wrong.append(f"I9: again {done.new.sizes.bytes} to {again.new.sizes.bytes} bytes")
     return wrong
 
 
