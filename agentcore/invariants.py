@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import islice
+from operator import lt
 
 from agentcore.breakdown import byte_length
 from agentcore.compaction.plan import CompactionPlan, Fate
 from agentcore.messages import Message, Role
 from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
+
+# These say themselves why a row left.
+_UNTOLD = frozenset({Fate.REPAIRED, Fate.REBUILT})
+_MARK = b"\x01"
 
 
 class Rule(StrEnum):
@@ -41,35 +46,40 @@ def check(
     plan: CompactionPlan, before: Snapshot, after: Snapshot, pins: frozenset[int]
 ) -> list[Violation]:
     """All rules that a plan could break, on the list that it led to."""
+    named = _named(plan, len(before.messages))
+    unnamed, born = _apart(plan, before, after, named)
     return [
         *legal(after.messages),
         *system(before, after),
-        *pinned(before, after, pins),
+        *_leaving(Rule.PINS, before.indexes_of(pins), before, named),
         *trace(plan),
-        *archive(plan, before, after),
-        *sizes(after, before),
+        *unnamed,
+        *_misplaced(after),
+        *sizes(after, born),
         *shrink(before, after),
         *fresh(plan, before),
-        *prompt(before, after),
+        *_leaving(Rule.PROMPT, instruction_rows(before.messages), before, named),
     ]
 
 
 def legal(messages: Sequence[Message]) -> list[Violation]:
     """I1: calls and results are paired, and nothing stands between them."""
     found: list[Violation] = []
-    open_calls: list[str] = []
+    open_calls: list[str | None] = []
     tool = Role.TOOL  # looked up once: this reads the whole list
     for index, message in enumerate(messages):
         if message.role is tool:
-            if message.tool_call_id in open_calls:
+            try:
                 open_calls.remove(message.tool_call_id)
-            else:
+            except ValueError:
                 text = f"the result {message.tool_call_id!r} answers no open call"
                 found.append(Violation(Rule.LEGAL, index, text))
             continue
         if open_calls:
             found += _unanswered(open_calls, index)
-        open_calls = [call.id for call in message.calls] if message.calls else []
+            open_calls = []
+        if calls := message.calls:
+            open_calls = [call.id for call in calls]
     return found + _unanswered(open_calls, len(messages))
 
 
@@ -81,56 +91,36 @@ def system(before: Snapshot, after: Snapshot) -> list[Violation]:
     return [Violation(Rule.SYSTEM, 0, "the leading messages changed")]
 
 
-def pinned(before: Snapshot, after: Snapshot, pins: frozenset[int]) -> list[Violation]:
-    """I3: every pin is there, byte for byte, in its old order among what is kept."""
-    kept_before = _survivors(before, after)
-    kept_after = _survivors(after, before)
-    present = {message.number: message.wire for message in after.messages}
-    found = [
-        Violation(Rule.PINS, index, f"the pinned message {before.messages[index].number} is gone")
-        for index in before.indexes_of(pins)
-        if present.get(before.messages[index].number) != before.messages[index].wire
-    ]
-    if kept_before != kept_after:
-        found.append(Violation(Rule.PINS, None, "kept messages changed their order"))
-    return found
-
-
 def trace(plan: CompactionPlan) -> list[Violation]:
     """I4: each row that left is named by a message that was born for it."""
-    told = {birth.at for birth in plan.births if birth.origin is None}
-    told.update(row for birth in plan.births for run in birth.covers for row in run)
+    edges = [cut.stop for cut in plan.removals]
+    edges += [run.stop for birth in plan.births for run in birth.covers]
+    told = bytearray(max(edges, default=0))
+    for birth in plan.births:
+        for run in birth.covers if birth.origin else (range(birth.at, birth.at + 1),):
+            told[run.start : run.stop] = _MARK * len(run)
     return [
         Violation(Rule.TRACE, row, f"row {row} leaves as {cut.fate} and nothing says so")
         for cut in plan.removals
-        if cut.fate not in (Fate.REPAIRED, Fate.REBUILT)
+        if cut.fate not in _UNTOLD and told.find(0, cut.start, cut.stop) >= 0
         for row in range(cut.start, cut.stop)
-        if row not in told
+        if not told[row]
     ]
 
 
 def archive(plan: CompactionPlan, before: Snapshot, after: Snapshot) -> list[Violation]:
-    """I5: what is kept and what the plan names make up the list before, and places and numbers
-    keep the order of the list after, by which it is read back."""
-    named = {
-        before.messages[row].number for cut in plan.removals for row in range(cut.start, cut.stop)
-    }
-    kept = {message.number for message in after.messages}
-    unnamed = [
-        Violation(Rule.ARCHIVE, index, f"message {message.number} is neither kept nor named")
-        for index, message in enumerate(before.messages)
-        if (message.number in named) == (message.number in kept)
-    ]
+    """I5: what is kept, in its old order, and what the plan names make up the list before, and
+    places and numbers keep the order of the list after, by which it is read back."""
+    unnamed, _ = _apart(plan, before, after, _named(plan, len(before.messages)))
     return unnamed + _misplaced(after)
 
 
-def sizes(after: Snapshot, before: Snapshot | None = None) -> list[Violation]:
-    """I6: the breakdown sums to the size, to the byte, list and wire texts alike. Messages of
-    `before` are taken as measured: they never change."""
-    known = {id(message) for message in before.messages} if before else set()
-    wire = sum(
-        one.sizes.bytes if id(one) in known else byte_length(one.wire) for one in after.messages
-    )
+def sizes(after: Snapshot, born: Sequence[Message] | None = None) -> list[Violation]:
+    """I6: the breakdown sums to the size, to the byte, list and wire texts alike. With `born` only
+    those are measured anew: the others never change."""
+    wire = sum([one.sizes.bytes for one in after.messages])
+    anew = after.messages if born is None else born
+    wire += sum([byte_length(one.wire) - one.sizes.bytes for one in anew])
     if wire == after.sizes.bytes == after.sizes.breakdown.total:
         return []
     text = f"wire {wire}, size {after.sizes.bytes}, breakdown {after.sizes.breakdown.total}"
@@ -147,46 +137,83 @@ def shrink(before: Snapshot, after: Snapshot) -> list[Violation]:
 
 def fresh(plan: CompactionPlan, before: Snapshot) -> list[Violation]:
     """I8: results that no reply has seen yet stay, or are cut to their share."""
-    rows = set(fresh_rows(before.messages))
+    rows = fresh_rows(before.messages)
+    cuts = [(max(cut.start, rows.start), min(cut.stop, rows.stop), cut) for cut in plan.removals]
+    fates = [(row, cut.fate) for start, stop, cut in cuts for row in range(start, stop)]
+    fates += [(row, some.fate) for some in plan.replaced for row in rows if row in some.messages]
     return [
-        Violation(Rule.FRESH, row, f"message {before.messages[row].number} is {cut.fate}")
-        for cut in plan.removals
-        for row in range(cut.start, cut.stop)
-        if row in rows and cut.fate is not Fate.CUT
+        Violation(Rule.FRESH, row, f"message {before.messages[row].number} is {fate}")
+        for row, fate in fates
+        if fate is not Fate.CUT
     ]
 
 
-def prompt(before: Snapshot, after: Snapshot) -> list[Violation]:
-    """I10: what the user said since the last final answer is alive."""
-    return _missing(Rule.PROMPT, instruction_rows(before.messages), before, after)
+def _named(plan: CompactionPlan, count: int) -> bytearray:
+    """One byte a row of the list before: whether the plan names it."""
+    named = bytearray(count)
+    for cut in plan.removals:
+        named[cut.start : cut.stop] = _MARK * (cut.stop - cut.start)
+    for some in plan.replaced:
+        for row in some.messages:
+            named[row] = 1
+    return named
+
+
+def _apart(
+    plan: CompactionPlan, before: Snapshot, after: Snapshot, named: bytearray
+) -> tuple[list[Violation], list[Message]]:
+    """I3 and I5: what the plan does not name is there, the very same and in its old order; all
+    else was born by the plan. And what was born."""
+    rows = [row for row, gone in enumerate(named) if not gone]
+    kept, found = 0, []
+    born: list[Message] = []
+    for message in after.messages:
+        if kept < len(rows) and message is before.messages[rows[kept]]:
+            kept += 1
+        else:
+            born.append(message)
+    if kept < len(rows):
+        text = f"message {before.messages[rows[kept]].number} is neither kept nor named"
+        found.append(Violation(Rule.ARCHIVE, rows[kept], text))
+    count = len(plan.births) + sum(len(some.messages) for some in plan.replaced)
+    if len(born) != count:
+        text = f"{len(born)} messages were not in the list before, the plan bears {count}"
+        found.append(Violation(Rule.ARCHIVE, None, text))
+    return found, born
 
 
 def _misplaced(after: Snapshot) -> list[Violation]:
-    order = [(place, one.number) for place, one in zip(after.places, after.messages, strict=True)]
+    places, messages = after.places, after.messages
+    if all(map(lt, places, islice(places, 1, None))):
+        return []
     return [
-        Violation(Rule.ARCHIVE, index, f"message {second[1]} would be read back before its row")
-        for index, (first, second) in enumerate(pairwise(order), 1)
-        if first >= second
+        Violation(Rule.ARCHIVE, row, f"message {messages[row].number} would be read back before")
+        for row in range(1, len(messages))
+        if not _reads_back(places[row - 1 : row + 1], messages[row - 1], messages[row])
     ]
 
 
-def _unanswered(open_calls: Sequence[str], index: int) -> list[Violation]:
-    text = "the call {!r} has no result before this row"
-    return [Violation(Rule.LEGAL, index, text.format(call)) for call in open_calls]
+def _reads_back(places: tuple[int, ...], first: Message, second: Message) -> bool:
+    """Whether the second comes second by (place, number); what has none yet gets a higher one."""
+    if places[0] != places[1]:
+        return places[0] < places[1]
+    return not second.number or 0 < first.number < second.number
 
 
-def _missing(rule: Rule, rows: Sequence[int], before: Snapshot, after: Snapshot) -> list[Violation]:
-    alive = {message.number for message in after.messages}
+def _leaving(
+    rule: Rule, rows: Sequence[int], before: Snapshot, named: bytearray
+) -> list[Violation]:
+    """I3 and I10: these rows stay."""
     return [
         Violation(rule, row, f"message {before.messages[row].number} is gone")
         for row in rows
-        if before.messages[row].number not in alive
+        if named[row]
     ]
 
 
-def _survivors(one: Snapshot, other: Snapshot) -> list[int]:
-    numbers = {message.number for message in other.messages}
-    return [message.number for message in one.messages if message.number in numbers]
+def _unanswered(open_calls: Sequence[str | None], index: int) -> list[Violation]:
+    text = "the call {!r} has no result before this row"
+    return [Violation(Rule.LEGAL, index, text.format(call)) for call in open_calls]
 
 
 def _wires(messages: Sequence[Message]) -> list[str]:

@@ -79,6 +79,18 @@ def group_at(messages: Sequence[Message], index: int) -> range:
     return range(start, stop)
 
 
+def groups(messages: Sequence[Message]) -> Iterator[range]:
+    """All tool groups and single messages, in order."""
+    row, count, tool = 0, len(messages), Role.TOOL
+    while row < count:
+        start = row
+        row += 1
+        if messages[start].calls:
+            while row < count and messages[row].role is tool:
+                row += 1
+        yield range(start, row)
+
+
 def newest_group(messages: Sequence[Message]) -> range:
     """Rows of the newest tool group, seen or not; none without calls."""
     for row in range(len(messages) - 1, -1, -1):

@@ -62,6 +62,7 @@ def _message(message: Message) -> dict[str, Any]:
         "status": message.status,
         "turn": message.turn,
         "cut": astuple(message.cut) if message.cut else None,
+        "replaces": message.replaces,
         "stands_for": _runs(message.stands_for),
         "facts": facts.packed(message.facts, message.number),
     }
@@ -81,6 +82,7 @@ def _read(value: dict[str, Any]) -> Message:
         status=ToolStatus(value["status"]) if value["status"] else None,
         turn=value["turn"],
         cut=Cut(*value["cut"]) if value["cut"] else None,
+        replaces=value.get("replaces"),
         stands_for=_ranges(value["stands_for"]),
         facts=facts.unpacked(value["facts"], 0),
     )

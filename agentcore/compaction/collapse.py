@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import islice
 
-from agentcore.breakdown import COLLAPSED_HEADER
+from agentcore.breakdown import COLLAPSED_HEADER, Category
 from agentcore.compaction.notes import carried, note
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
 from agentcore.compaction.strategy import Situation, is_reached, kept_rows
@@ -14,7 +14,7 @@ from agentcore.facts import Fact, FactKind
 from agentcore.ledger import facts_of
 from agentcore.ledger.wording import lines_of
 from agentcore.messages import Message, Role, ToolStatus
-from agentcore.snapshot import group_at, newest_group
+from agentcore.snapshot import groups, newest_group
 
 NAME = "collapse"
 TOOLS_NAMED = 8
@@ -23,6 +23,7 @@ FAILURE_CHARS, FAILURE_LINES = 160, 12
 CHANGED_CHARS = 2_000
 # About what a note takes of what was freed.
 NOTE_BYTES = 400
+_SILENT = len('{"role":"assistant","content":null}')
 
 
 class Collapse:
@@ -42,7 +43,7 @@ class Collapse:
             cut = _enough(snapshot.messages, run, situation.need - freed)
             gone = snapshot.messages[cut.start : cut.stop]
             made = note(_told(gone), carried(gone))
-            gain = sum(message.sizes.bytes for message in gone) - made.sizes.bytes
+            gain = sum([message.sizes.bytes for message in gone]) - made.sizes.bytes
             if gain > 0:
                 freed += gain
                 removals.append(Removal(cut.start, cut.stop, Fate.FOLDED, NAME))
@@ -55,65 +56,65 @@ def _runs(situation: Situation) -> list[range]:
     messages = situation.snapshot.messages
     spared = kept_rows(situation) | set(newest_group(messages))
     runs: list[range] = []
-    row = 0
-    while row < len(messages):
-        if not messages[row].calls or row in spared:
-            row += 1
-            continue
-        group = group_at(messages, row)
-        row = group.stop
-        if spared.isdisjoint(group):
-            joins = bool(runs) and runs[-1].stop == group.start
-            start = runs.pop().start if joins else group.start
-            runs.append(range(start, group.stop))
-    return runs
+    start = stop = 0
+    for group in groups(messages):
+        if messages[group.start].calls and spared.isdisjoint(group):
+            if group.start != stop:
+                runs.append(range(start, stop))
+                start = group.start
+            stop = group.stop
+    return [run for run in (*runs, range(start, stop)) if run]
 
 
 def _enough(messages: Sequence[Message], run: range, need: int) -> range:
     """The first groups of a run that free what is needed, or all of it."""
-    row, weight = run.start, 0
-    while row < run.stop and weight < need + NOTE_BYTES:
-        group = group_at(messages, row)
-        weight += sum(message.sizes.bytes for message in messages[group.start : group.stop])
-        row = group.stop
-    return range(run.start, row)
+    weight = 0
+    for row in run:
+        message = messages[row]
+        if weight >= need + NOTE_BYTES and message.calls:
+            return range(run.start, row)
+        weight += message.sizes.bytes
+    return run
 
 
 def _told(gone: Sequence[Message]) -> str:
     """Calls by tool and how they ended; then what was said, and how failures began."""
-    names = {call.id: call.name for message in gone for call in message.calls}
-    results = [message for message in gone if message.role is Role.TOOL]
-    counted = Counter(names.values())
+    tool = Role.TOOL
+    results = [message for message in gone if message.role is tool]
+    callers = [message for message in gone if message.calls]
+    counted = Counter([call.name for message in callers for call in message.calls])
     tools = ", ".join(f"{name} x{count}" for name, count in counted.most_common(TOOLS_NAMED))
     if len(counted) > TOOLS_NAMED:
         tools += f", {len(counted) - TOOLS_NAMED} more tools"
     calls = f"{len(results)} tool call{'s' if len(results) != 1 else ''}"
     lines = [f"{COLLAPSED_HEADER} {calls} ({tools}) - {_ended(results)}]"]
     # From the end, since few of many are shown.
-    told = (_line(message, SAID_CHARS) for message in reversed(gone) if message.calls)
+    told = (_line(message, SAID_CHARS) for message in reversed(callers) if _speaks(message))
     said = list(islice(filter(None, told), SAID_LINES))
     lines += [f"- {line}" for line in reversed(said)]
     failed = [message for message in results if message.status is ToolStatus.FAILED]
     for message in failed[-FAILURE_LINES:]:
         lines.append(f"- failed: {_line(message, FAILURE_CHARS)}")
-    changed = _changed(gone, {message.tool_call_id for message in failed})
+    changed = _changed(callers, {message.tool_call_id for message in failed})
     lines += lines_of({FactKind.CHANGED_PATH: changed}, CHANGED_CHARS)
     return "\n".join(lines)
 
 
-def _changed(gone: Sequence[Message], failed: Collection[str | None]) -> list[Fact]:
+def _changed(callers: Sequence[Message], failed: Collection[str | None]) -> list[Fact]:
     """The paths that calls changed, each once; what a failed call names it did not change."""
-    facts = (fact for message in gone if message.calls for fact in facts_of(message))
+    kind = FactKind.CHANGED_PATH
     changed = {
         fact.key: fact
-        for fact in facts
-        if fact.kind is FactKind.CHANGED_PATH and fact.call not in failed
+        for message in callers
+        for fact in facts_of(message)
+        if fact.kind is kind and fact.call not in failed
     }
     return list(changed.values())
 
 
 def _ended(results: Sequence[Message]) -> str:
-    counts = Counter(message.status or ToolStatus.UNKNOWN for message in results)
+    unknown = ToolStatus.UNKNOWN
+    counts = Counter([message.status or unknown for message in results])
     if counts[ToolStatus.OK] == len(results):
         return "all successful"
     parts = (
@@ -122,6 +123,11 @@ def _ended(results: Sequence[Message]) -> str:
         (counts[ToolStatus.UNKNOWN], "unknown"),
     )
     return ", ".join(f"{count} {name}" for count, name in parts if count)
+
+
+def _speaks(message: Message) -> bool:
+    """Whether it has more text than a word of two letters; most calls come without any."""
+    return message.sizes.breakdown[Category.ASSISTANT] > _SILENT
 
 
 def _line(message: Message, chars: int) -> str:

@@ -3,11 +3,12 @@ comes out as one plan on the list that they began with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, groupby
 from typing import TypeAlias
 
+from agentcore.breakdown import total
 from agentcore.compaction.plan import (
     Birth,
     CompactionPlan,
@@ -15,88 +16,137 @@ from agentcore.compaction.plan import (
     Removal,
     Revision,
     apply_plan,
+    check_rows,
+    in_place,
+    places_of,
     runs_of,
-    splice,
+    sizes_after,
+    spliced,
 )
-from agentcore.snapshot import Snapshot
+from agentcore.snapshot import Snapshot, State
 
 # Where a row comes from: a row of the first list, or a birth whose rows are those of that list.
 Source: TypeAlias = int | Birth
-Fates: TypeAlias = Mapping[int, tuple[Fate, str]]
+Told: TypeAlias = tuple[Fate, str]
+_KEPT: Told = (Fate.KEPT, "")
 
 
 class Draft:
-    """Never changes; `advance` makes the next one, so that a stage can be rolled back."""
+    """Never changes; `advance` makes the next one, so that a stage can be rolled back. What a stage
+    bears has no number yet: the next one may take it out again."""
 
     def __init__(
         self,
         base: Snapshot,
         snapshot: Snapshot | None = None,
-        sources: list[Source] | None = None,
-        fates: Fates | None = None,
-        only: tuple[CompactionPlan, Revision] | None = None,
+        sources: Sequence[Source] = (),
+        told: Sequence[Told] = (),
     ) -> None:
         self._base = base
         self.snapshot = snapshot or base
-        self._sources: list[Source] = sources or list(range(len(base.messages)))
-        self._fates: Fates = fates or {}
-        self._only = only
+        self._sources = sources if snapshot else range(len(base.messages))
+        # The fate of each row of the first list, and the stage that it has it from.
+        self._told = told or [_KEPT] * len(base.messages)
 
     def advance(self, plan: CompactionPlan) -> Draft:
-        """The list after a plan that was made on `snapshot`. The last fate of a row holds."""
-        after, revision = apply_plan(plan, self.snapshot)
-        is_first = self.snapshot is self._base
-        births: list[Source] = [
-            birth if is_first else self._on_base(birth) for birth in plan.births
-        ]
-        fates = dict(self._fates)
-        for cut in plan.removals:
-            told = cut.fate, cut.stage
-            for row in self._rows(range(cut.start, cut.stop)):
-                fates[row] = told
-        only = (plan, revision) if is_first else None
-        return Draft(self._base, after, splice(plan, self._sources, births), fates, only)
+        """The list after a plan that was made on `snapshot`. The last fate of a row holds. Raises
+        PlanError for rows that are not there."""
+        check_rows(plan, self.snapshot)
+        if plan.removals or plan.births:
+            return self._with_moves(plan.spelled_out())
+        return self._replaced(plan)
 
     def outcome(self) -> tuple[CompactionPlan, Snapshot, Revision]:
         """Everything so far as one plan on the first list, and what that leads to."""
-        if self._only is not None:
-            plan, revision = self._only
-            return replace(plan, summarizes=(), structured=False), self.snapshot, revision
-        births = tuple(source for source in self._sources if isinstance(source, Birth))
-        plan = CompactionPlan(self._base.state, self._removals(), births)
-        return plan, *apply_plan(plan, self._base)
+        plan = CompactionPlan(self._base.state, tuple(self._removals()), tuple(self._births()))
+        return plan, *apply_plan(plan, self._base, self.snapshot.sizes)
 
-    def _on_base(self, birth: Birth) -> Birth:
-        """The birth with its rows said as those of the first list."""
-        at = len(self._base.messages)
-        if birth.at < len(self._sources):
-            source = self._sources[birth.at]
-            at = source.at if isinstance(source, Birth) else source
-        covers = runs_of(self._rows(row for run in birth.covers for row in run))
-        return replace(birth, at=at, covers=covers)
+    def _replaced(self, plan: CompactionPlan) -> Draft:
+        """Row for row, so that nothing moves."""
+        before = self.snapshot
+        messages, sources, told = list(before.messages), list(self._sources), list(self._told)
+        sizes = before.sizes
+        for some in plan.replaced:
+            sizes = sizes - total(messages[row].sizes for row in some.messages)
+            sizes = sizes + total(message.sizes for message in some.messages.values())
+            said = some.fate, some.stage
+            for row, message in some.messages.items():
+                messages[row] = message
+                source = sources[row]
+                if isinstance(source, int):
+                    told[source] = said
+                else:
+                    sources[row] = replace(source, message=message)
+                    _tell(told, source.covers, said)
+        after = Snapshot(tuple(messages), before.places, sizes, _next(before.state))
+        return Draft(self._base, after, sources, told)
 
-    def _rows(self, rows: Iterable[int]) -> list[int]:
+    def _with_moves(self, plan: CompactionPlan) -> Draft:
+        before, told = self.snapshot, list(self._told)
+        for cut in plan.removals:
+            _tell(told, self._rows([range(cut.start, cut.stop)]), (cut.fate, cut.stage))
+        births = [_replacing(birth, before) for birth in plan.births]
+        messages = spliced(plan, before.messages, [birth.message for birth in births])
+        after = Snapshot(
+            tuple(messages),
+            tuple(spliced(plan, before.places, places_of(plan, before))),
+            sizes_after(before, plan, messages),
+            _next(before.state),
+        )
+        sources = spliced(plan, self._sources, [self._on_base(birth) for birth in births])
+        return Draft(self._base, after, sources, told)
+
+    def _on_base(self, birth: Birth) -> Source:
+        """What replaces a row comes from where that row did; all else with its rows said as those
+        of the first list."""
+        is_last = birth.at == len(self._sources)
+        source = len(self._base.messages) if is_last else self._sources[birth.at]
+        if birth.origin is None:
+            return source if isinstance(source, int) else replace(source, message=birth.message)
+        at = source if isinstance(source, int) else source.at
+        return replace(birth, at=at, covers=self._rows(birth.covers))
+
+    def _rows(self, runs: Iterable[range]) -> tuple[range, ...]:
         """Rows of the first list that these rows are or stand for."""
         found: list[int] = []
-        for row in rows:
-            source = self._sources[row]
-            if isinstance(source, int):
-                found.append(source)
-            elif source.origin is None:
-                found.append(source.at)
-            else:
-                found += [one for run in source.covers for one in run]
-        return found
+        for run in runs:
+            for source in self._sources[run.start : run.stop]:
+                if isinstance(source, int):
+                    found.append(source)
+                else:
+                    found += chain.from_iterable(source.covers)
+        return runs_of(found)
 
-    def _removals(self) -> tuple[Removal, ...]:
-        rows = sorted(self._fates)
-        edges = [0, *(i for i in range(1, len(rows)) if self._breaks(rows, i)), len(rows)]
-        return tuple(
-            Removal(rows[start], rows[stop - 1] + 1, *self._fates[rows[start]])
-            for start, stop in pairwise(edges)
-            if start < stop
-        )
+    def _births(self) -> Iterator[Birth]:
+        base = self._base.messages
+        for source, message in zip(self._sources, self.snapshot.messages, strict=True):
+            if not isinstance(source, int):
+                yield source
+            elif message is not base[source]:
+                yield in_place(source, message, self._told[source][1])
 
-    def _breaks(self, rows: list[int], place: int) -> bool:
-        row, last = rows[place], rows[place - 1]
-        return row != last + 1 or self._fates[row] != self._fates[last]
+    def _removals(self) -> Iterator[Removal]:
+        row = 0
+        for told, run in groupby(self._told):
+            stop = row + len(list(run))
+            if told is not _KEPT:
+                yield Removal(row, stop, *told)
+            row = stop
+
+
+def _replacing(birth: Birth, before: Snapshot) -> Birth:
+    """A birth whose message says which one it replaces, as one with a number would."""
+    if birth.origin is not None:
+        return birth
+    old, message = before.messages[birth.at], birth.message
+    replaces = old.number or old.replaces
+    return replace(birth, message=message.born_as(message.number, replaces, message.stands_for))
+
+
+def _tell(told: list[Told], runs: Iterable[range], said: Told) -> None:
+    for run in runs:
+        told[run.start : run.stop] = [said] * len(run)
+
+
+def _next(state: State) -> State:
+    return State(state.revision + 1, state.last_number)

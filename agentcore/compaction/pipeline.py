@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import TypeAlias
 
 from agentcore.compaction.draft import Draft
@@ -227,7 +228,7 @@ class _Run:
 
 def _pinned_by_rule(snapshot: Snapshot, profile: Profile) -> frozenset[int]:
     first = (message.number for message in snapshot.messages if message.is_instruction)
-    return frozenset([next(first, 0)]) if profile.pins_first_user else frozenset()
+    return frozenset(islice(first, 1)) if profile.pins_first_user else frozenset()
 
 
 def _judged(answer: Answer, plan: CompactionPlan) -> Answer:

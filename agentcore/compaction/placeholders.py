@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from functools import lru_cache
 
+import orjson
+
 from agentcore.breakdown import Sizes, byte_length, measure_message
-from agentcore.compaction.plan import Birth
 from agentcore.messages import Cut, Message, Role, ToolStatus
-from agentcore.wire import dumps
+from agentcore.wire import encoded
 
 SNIPPED, MASKED = "[Tool result snipped - ", "[Result: "
-_HEAD, _MIDDLE = '{"role":"tool","tool_call_id":', ',"content":'
+_TOOL = Role.TOOL
 STATUS = {
     ToolStatus.OK: "success",
     ToolStatus.FAILED: "failure",
@@ -39,33 +40,31 @@ def original_bytes(message: Message) -> int:
     return message.cut.original if message.cut else message.sizes.bytes
 
 
-def in_place(row: int, message: Message, stage: str) -> Birth:
-    """The birth of a message that replaces a row."""
-    return Birth(row, message, None, stage, (range(row, row + 1),))
-
-
 def _result(message: Message, text: str) -> Message:
-    """Written out as `born` would, without the way through JSON: a stage bears thousands."""
-    wire = f"{_HEAD}{_quoted(message.tool_call_id or '')}{_MIDDLE}{_quoted(text)}}}"
+    """As `born` would make it, without what is known beforehand: a stage bears thousands."""
+    value = {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": text}
+    try:
+        raw = orjson.dumps(value)
+    except TypeError:
+        raw = encoded(value)
+    wire = raw.decode()
     return Message(
         wire,
-        Role.TOOL,
-        _sizes(byte_length(wire), len(wire)),
-        tool_call_id=message.tool_call_id,
-        tool=message.tool,
-        status=message.status,
-        turn=message.turn,
-        cut=Cut(original_bytes(message), byte_length(text)),
+        _TOOL,
+        _sizes(len(raw), len(wire)),
+        0,
+        (),
+        message.tool_call_id,
+        None,
+        message.tool,
+        message.status,
+        Cut(original_bytes(message), byte_length(text)),
+        message.turn,
+        message.number or message.replaces,
     )
-
-
-def _quoted(text: str) -> str:
-    """As a JSON text."""
-    plain = text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
-    return f'"{text}"' if plain else dumps(text)
 
 
 @lru_cache(maxsize=1_024)
 def _sizes(size: int, chars: int) -> Sizes:
     """Of a result without parts: they depend on its length alone."""
-    return measure_message({"role": Role.TOOL.value}, size, chars)
+    return measure_message({"role": _TOOL.value}, size, chars)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 from operator import attrgetter, sub
 from typing import TypeVar
 
 from agentcore.breakdown import Sizes, total
+from agentcore.compaction.rows import splice
 from agentcore.errors import PlanError
 from agentcore.messages import Message
 from agentcore.snapshot import Snapshot, State
@@ -71,11 +72,22 @@ class Birth:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """Rows alike: each gets another message in its place, all with one fate. By row, ascending."""
+
+    fate: Fate
+    stage: str
+    messages: Mapping[int, Message]
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionPlan:
     """`removals` and `births` are in the order of the list that they are computed on.
 
     `summarizes`: the messages whose summary is wanted in place of the omission note among the
     births, `structured` where it is the one of nine headings; the plan is whole without it.
+    `replaced` says in short what a removal and a birth for each row would say: one stage may
+    replace thousands, and the next one fold them.
     """
 
     base: State
@@ -83,10 +95,24 @@ class CompactionPlan:
     births: tuple[Birth, ...]
     summarizes: tuple[Message, ...] = ()
     structured: bool = False
+    replaced: tuple[Replaced, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not self.removals and not self.births
+        return not self.removals and not self.births and not self.replaced
+
+    def spelled_out(self) -> CompactionPlan:
+        """With a removal and a birth for each row that is replaced."""
+        if not self.replaced:
+            return self
+        removals, births = list(self.removals), list(self.births)
+        for some in self.replaced:
+            for row, message in some.messages.items():
+                removals.append(Removal(row, row + 1, some.fate, some.stage))
+                births.append(in_place(row, message, some.stage))
+        removals.sort(key=attrgetter("start"))
+        births.sort(key=attrgetter("at"))
+        return replace(self, removals=tuple(removals), births=tuple(births), replaced=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,29 +130,44 @@ class Revision:
         return (*self.ended, *(message.number for message, _ in self.begun))
 
 
-def apply_plan(plan: CompactionPlan, before: Snapshot) -> tuple[Snapshot, Revision]:
-    """The list after the plan. New births get the numbers after the last one born."""
-    _check_rows(plan, before)
+def in_place(row: int, message: Message, stage: str) -> Birth:
+    """The birth of a message that replaces a row."""
+    return Birth(row, message, None, stage, (range(row, row + 1),))
+
+
+def apply_plan(
+    plan: CompactionPlan, before: Snapshot, sizes: Sizes | None = None
+) -> tuple[Snapshot, Revision]:
+    """The list after the plan. New births get the numbers after the last one born. `sizes`: of that
+    list, where they are known."""
+    plan = plan.spelled_out()
+    check_rows(plan, before)
     born, last = _numbered(plan.births, before)
-    leading = before.leading if born else 0
-    new_places = [
-        min(_place(birth, before, leading), _place_behind(birth, plan, before) - 1)
-        if birth.origin and birth.place is None
-        else _place(birth, before, leading)
-        for birth in plan.births
-    ]
-    messages = splice(plan, before.messages, born)
-    places = splice(plan, before.places, new_places)
+    places = places_of(plan, before)
+    messages = spliced(plan, before.messages, born)
     revision = before.state.revision + 1
-    gone = (before.messages[cut.start : cut.stop] for cut in plan.removals)
+    gone = [before.messages[cut.start : cut.stop] for cut in plan.removals]
     ended = tuple(map(_NUMBER, chain.from_iterable(gone)))
     after = Snapshot(
         tuple(messages),
-        tuple(places),
-        _sizes_after(before, plan, messages),
+        tuple(spliced(plan, before.places, places)),
+        sizes or sizes_after(before, plan, messages),
         State(revision, last),
     )
-    return after, Revision(revision, ended, tuple(zip(born, new_places, strict=True)), last)
+    return after, Revision(revision, ended, tuple(zip(born, places, strict=True)), last)
+
+
+def places_of(plan: CompactionPlan, before: Snapshot) -> list[int]:
+    """Of the births, in their order; what replaces a row takes its place."""
+    leading = before.leading if plan.births else 0
+    return [
+        before.places[birth.at]
+        if birth.origin is None
+        else min(_place(birth, before, leading), _place_behind(birth, plan, before) - 1)
+        if birth.place is None
+        else birth.place
+        for birth in plan.births
+    ]
 
 
 def note_row(before: Snapshot, kept: Container[int]) -> int:
@@ -137,19 +178,17 @@ def note_row(before: Snapshot, kept: Container[int]) -> int:
     return row
 
 
-def splice(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> list[T]:
+def spliced(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> list[T]:
     """Rows before, without those that leave, with one entry a birth at its place."""
-    spliced: list[T] = []
-    row = waiting = 0
-    for start, stop in [*((cut.start, cut.stop) for cut in plan.removals), (len(rows), len(rows))]:
-        while waiting < len(births) and plan.births[waiting].at <= start:
-            at = max(row, plan.births[waiting].at)
-            spliced += rows[row:at]
-            spliced.append(births[waiting])
-            row, waiting = at, waiting + 1
-        spliced += rows[row:start]
-        row = stop
-    return spliced
+    added: list[tuple[int, T]] = []
+    replaced: dict[int, T] = {}
+    for birth, entry in zip(plan.births, births, strict=True):
+        if birth.origin is None:
+            replaced[birth.at] = entry
+        else:
+            added.append((birth.at, entry))
+    cuts = [(cut.start, cut.stop) for cut in plan.removals]
+    return splice(rows, cuts, replaced, added)
 
 
 def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
@@ -168,29 +207,33 @@ def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
     )
 
 
-def _check_rows(plan: CompactionPlan, before: Snapshot) -> None:
-    row = 0
+def check_rows(plan: CompactionPlan, before: Snapshot) -> None:
+    """Raises PlanError where it names rows that are not there, twice or out of order."""
+    row, count = 0, len(before.messages)
     for cut in plan.removals:
-        if not row <= cut.start < cut.stop <= len(before.messages):
+        if not row <= cut.start < cut.stop <= count:
             raise PlanError(f"rows {cut.start} to {cut.stop} overlap or are not in the list")
         row = cut.stop
     ats = [birth.at for birth in plan.births]
-    if ats != sorted(ats) or any(not 0 <= at <= len(before.messages) for at in ats):
+    if ats != sorted(ats) or any(not 0 <= at <= count for at in ats):
         raise PlanError(f"births at {ats} are out of order or not in the list")
+    for some in plan.replaced:
+        if not 0 <= min(some.messages) <= max(some.messages) < count:
+            raise PlanError(f"rows that are to be {some.fate} are not in the list")
 
 
 def _numbered(births: Sequence[Birth], before: Snapshot) -> tuple[list[Message], int]:
     """The messages to be put in, told what they replace or stand for, and the last number."""
     born: list[Message] = []
-    last = before.state.last_number
+    messages, last = before.messages, before.state.last_number
     for birth in births:
         message = birth.message
         if not message.number:
             last += 1
             stands_for = message.stands_for
             if birth.covers:
-                stands_for = _numbers_of(birth.covers, before.messages)
-            replaces = message.replaces if birth.origin else before.messages[birth.at].number
+                stands_for = _numbers_of(birth.covers, messages)
+            replaces = message.replaces if birth.origin else messages[birth.at].number
             message = message.born_as(last, replaces, stands_for)
         born.append(message)
     return born, last
@@ -198,6 +241,9 @@ def _numbered(births: Sequence[Birth], before: Snapshot) -> tuple[list[Message],
 
 def _numbers_of(covers: Sequence[range], messages: Sequence[Message]) -> tuple[range, ...]:
     """Run by run, since within one the numbers nearly always follow each other."""
+    if len(covers) == 1 and len(covers[0]) == 1:
+        number = messages[covers[0].start].number
+        return (range(number, number + 1),)
     found: list[range] = []
     for rows in covers:
         for run in runs_of(list(map(_NUMBER, messages[rows.start : rows.stop]))):
@@ -207,14 +253,11 @@ def _numbers_of(covers: Sequence[range], messages: Sequence[Message]) -> tuple[r
 
 
 def _place(birth: Birth, before: Snapshot, leading: int) -> int:
-    """What replaces takes the place of what it stands for; what is added stands after the row in
+    """What is put in for rows takes the place of the first; what is added stands after the row in
     front of it, a summary so after the leading messages (design: place), or at the place of a note
     that is kept there, behind it by its number."""
-    if birth.place is not None:
-        return birth.place
-    replaces = birth.origin is None
     folds = bool(birth.covers) and birth.covers[0].start == birth.at != leading
-    if replaces or folds:
+    if folds:
         return before.places[birth.at]
     if birth.at and birth.message.is_summary and before.messages[birth.at - 1].is_summary:
         return before.places[birth.at - 1]
@@ -233,7 +276,7 @@ def _place_behind(birth: Birth, plan: CompactionPlan, before: Snapshot) -> int:
     return before.places[row] if row < len(before.places) else sys.maxsize
 
 
-def _sizes_after(before: Snapshot, plan: CompactionPlan, messages: Sequence[Message]) -> Sizes:
+def sizes_after(before: Snapshot, plan: CompactionPlan, messages: Sequence[Message]) -> Sizes:
     """Count the smaller side: what stays, or what changed."""
     removed = sum(cut.stop - cut.start for cut in plan.removals)
     if removed + len(plan.births) >= len(messages):

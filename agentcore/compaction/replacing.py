@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agentcore.compaction.placeholders import in_place
-from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Removal
+from agentcore.compaction.plan import CompactionPlan, Fate, Replaced
 from agentcore.compaction.strategy import Situation
 from agentcore.messages import Message
 
@@ -24,7 +23,7 @@ class Replacements:
         self._stage = stage
         self._fate = fate
         self._freed = 0
-        self._births: dict[int, tuple[Birth, Fate]] = {}
+        self._made: dict[Fate, dict[int, Message]] = {fate: {}}
 
     @property
     def is_enough(self) -> bool:
@@ -38,23 +37,22 @@ class Replacements:
     def offer(self, row: int, make: Callable[[Message], Message], fate: Fate | None = None) -> None:
         """Replace a row by what is made of it, where that is smaller."""
         message = self._snapshot.messages[row]
-        if message.number in self._pins or _is_short(message):
+        size = message.sizes.bytes
+        if size <= PLACEHOLDER_BYTES or message.number in self._pins:
+            return
+        if message.replaces is not None and size <= MOST_PLACEHOLDERS:
             return
         made = make(message)
-        gain = message.sizes.bytes - made.sizes.bytes
-        if gain > 0:
-            self._freed += gain
-            self._births[row] = (in_place(row, made, self._stage), fate or self._fate)
+        if made.sizes.bytes < size:
+            self._freed += size - made.sizes.bytes
+            if made.replaces is None:
+                made = made.born_as(0, message.number or message.replaces, ())
+            self._made.setdefault(fate or self._fate, {})[row] = made
 
     def plan(self) -> CompactionPlan:
-        rows = sorted(self._births)
-        return CompactionPlan(
-            self._snapshot.state,
-            tuple(Removal(row, row + 1, self._births[row][1], self._stage) for row in rows),
-            tuple(self._births[row][0] for row in rows),
+        replaced = tuple(
+            Replaced(fate, self._stage, dict(sorted(made.items())))
+            for fate, made in self._made.items()
+            if made
         )
-
-
-def _is_short(message: Message) -> bool:
-    size = message.sizes.bytes
-    return size <= PLACEHOLDER_BYTES or (message.replaces is not None and size <= MOST_PLACEHOLDERS)
+        return CompactionPlan(self._snapshot.state, (), (), replaced=replaced)

@@ -38,17 +38,17 @@ def _oldest_first(situation: Situation, found: Replacements) -> Iterator[int]:
     stale ones first."""
     snapshot = situation.snapshot
     rows = result_rows(snapshot, situation.stage.keep)
-    place = 0
-    while place < len(rows):
-        group = group_at(snapshot.messages, rows[place])
-        stop = place
-        while stop < len(rows) and rows[stop] in group:
-            stop += 1
-        some = rows[place:stop]
+    place, count = 0, len(rows)
+    while place < count:
+        row = rows[place]
+        place += 1
+        some = [row]
+        while place < count and rows[place] == row + len(some):
+            some.append(rows[place])
+            place += 1
         if len(some) > 1 and found.within_reach(some):
             some = sorted(some, key=lambda row: not _is_stale(snapshot, row))
         yield from some
-        place = stop
 
 
 def result_rows(snapshot: Snapshot, keep: int) -> list[int]:

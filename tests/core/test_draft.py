@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from agentcore import Snapshot
 from agentcore.compaction.draft import Draft
 from agentcore.compaction.notes import note, omission_note
-from agentcore.compaction.placeholders import in_place, masked
-from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, note_row
+from agentcore.compaction.placeholders import masked
+from agentcore.compaction.plan import (
+    Birth,
+    CompactionPlan,
+    Fate,
+    Origin,
+    Removal,
+    in_place,
+    note_row,
+)
 from agentcore.invariants import archive, sizes, trace
 from agentcore.messages import Role
 

@@ -343,3 +343,10 @@ def test_a_new_note_stands_behind_a_pinned_one_in_the_list_and_by_place() -> Non
     after = done.new
     order = [(place, one.number) for place, one in zip(after.places, after.messages, strict=True)]
     assert order == sorted(order)
+
+
+def test_where_no_user_message_is_the_first_none_is_pinned_by_rule() -> None:
+    values = [system(), *exchange(9, 900)[2:], answer(LONG)]
+    profile = PRESETS["kairo"].replace(budget=1_000, unit="bytes", min_gain=0.0)
+    first = compact(values, profile)
+    assert first.changed and not compact(first.new, profile).changed
