@@ -111,6 +111,9 @@ class Work:
     async def _watched(self, session: AgentSession) -> RunEnd | None:
         """Run the agent while the lease is kept; a lost one cancels it."""
         recovered = session.run_open and not await self._database.run(approvals.waited, session)
+        if recovered:
+            # A full disk takes no log either, so what ended the last worker may not stand there.
+            logger.warning("session %s goes on: its last worker was lost", session.pk)
         while True:
             agent = await self._agent(session, recovered=recovered)
             working = asyncio.create_task(agent.run())

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import resource
 import sqlite3
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,8 @@ if not {hint!r}:
 print(acts.create(sign_in.local_owner(), workspace={workspace!r}, model="stub", profile="balanced",
                   instruction={instruction!r}).pk)
 """
+# Less than the database has when it is made, more than the logs have.
+ROOM_BYTES = 100_000
 COMMANDS = {
     "work": "echo $$ >> runs; sleep 60; echo ended >> ended",
     "briefly": "touch brief; until test -e 'go on'; do sleep 0.1; done",
@@ -97,6 +102,46 @@ def kinds(house: House, session_id: str) -> list[str]:
     return [kind for _, kind in events]
 
 
+@contextmanager
+def no_room(house: House) -> Iterator[None]:
+    """What web and worker write into a file beyond the room is refused, as by a full disk."""
+    running = [house.children()[name] for name in ("web", "worker")]
+    before = [resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in running]
+    for pid, (_, hard) in zip(running, before, strict=True):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (ROOM_BYTES, hard))
+    try:
+        yield
+    finally:
+        for pid, limits in zip(running, before, strict=True):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+
+
+def sent(house: House, session_id: str, text: str) -> int:
+    """The status of the answer."""
+    request = urllib.request.Request(
+        f"{house.url}/api/v1/sessions/{session_id}/instructions",
+        json.dumps({"text": text}).encode(),
+        {"Authorization": f"Bearer {house.api_token}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+def is_free(house: House) -> bool:
+    """Whether nobody keeps the lock of the database longer than a write takes."""
+    file = house.data_dir / "hermesweb.sqlite3"
+    with closing(sqlite3.connect(file, timeout=10, isolation_level=None)) as database:
+        try:
+            database.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+        database.execute("ROLLBACK")
+        return True
+
+
 def test_a_session_goes_on_after_its_worker_was_killed_while_a_tool_ran(
     house: House, workspace: Path, url: str
 ) -> None:
@@ -151,3 +196,28 @@ def test_a_run_is_finished_and_stored_while_the_broker_is_gone(
     wait_for(lambda: "broker" in house.children())
     later = started(house, workspace, url, instruction="answer")
     wait_for(lambda: session_of(house, later)[1] == "answered", seconds=RECOVERY_SECONDS)
+
+
+def test_a_full_disk_is_told_and_the_session_goes_on_once_there_is_room(
+    house: House, workspace: Path, url: str
+) -> None:
+    for left in ("brief", "go on"):
+        (workspace / left).unlink(missing_ok=True)
+    session_id = started(house, workspace, url, instruction="briefly")
+    wait_for((workspace / "brief").exists)
+    logs = [house.data_dir / "logs" / f"{name}.log" for name in ("web", "worker")]
+    before = [log.stat().st_size for log in logs]
+
+    with no_room(house):
+        assert [sent(house, session_id, "y" * 200_000) for _ in range(5)] == [503] * 5
+        assert is_free(house)
+        (workspace / "go on").touch()
+        wait_for(lambda: b"disk I/O error" in logs[1].read_bytes()[before[1] :])
+        assert is_free(house)
+    wait_for(lambda: session_of(house, session_id)[1] == "answered", seconds=RECOVERY_SECONDS)
+
+    told = kinds(house, session_id)
+    assert told.count("instruction_queued") == told.count("tool_started") == 1
+    assert told.count("run_ended") == told.count("recovered") == 1
+    assert b"disk I/O error" in logs[0].read_bytes()[before[0] :]
+    assert sent(house, session_id, "answer") == 202

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 async def test_a_lost_workers_open_call_is_answered_and_never_run_again(
-    tmp_path: Path, script: Callable[..., ScriptedModel]
+    tmp_path: Path, script: Callable[..., ScriptedModel], caplog: pytest.LogCaptureFixture
 ) -> None:
     model = script(says("I see that it was interrupted."))
     _, session = await asked(tmp_path, status="running")
@@ -49,6 +49,7 @@ async def test_a_lost_workers_open_call_is_answered_and_never_run_again(
     told = await kinds(session)
     assert told.count("recovered") == told.count("repaired") == 1
     assert told[-1] == "run_ended"
+    assert f"session {session.pk} goes on: its last worker was lost" in caplog.text
 
 
 async def test_a_task_delivered_twice_runs_once(
