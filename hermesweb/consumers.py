@@ -15,7 +15,7 @@ from hermesweb import access, live
 from hermesweb.models import AgentSession
 from hermesweb.reader import MOST_MISSED, reader_of
 
-NOT_SIGNED_IN, NOT_YOURS, TOO_SLOW = 4401, 4403, 4408
+NOT_SIGNED_IN, NOT_YOURS, NOT_THERE, TOO_SLOW = 4401, 4403, 4404, 4408
 CURSOR_SECONDS = 15.0
 # A socket that takes nothing for so long is closed; the page comes back with its own cursor.
 SEND_SECONDS = 10.0
@@ -78,6 +78,14 @@ class LiveConsumer(AsyncWebsocketConsumer):
                 came = await _within(CURSOR_SECONDS, self.news_came)
         except TooSlow:
             await self.close(TOO_SLOW)
+
+
+class NowhereConsumer(AsyncWebsocketConsumer):
+    """Any other path: closed with a code, where a router without it fails in the handshake."""
+
+    async def connect(self) -> None:
+        await self.accept()
+        await self.close(NOT_THERE)
 
 
 class SessionConsumer(LiveConsumer):

@@ -95,6 +95,13 @@ async def test_a_stranger_and_a_session_that_is_not_there_get_4403() -> None:
     assert await closed_with(await a_socket("/ws/sessions/none/", stranger)) == 4403
 
 
+@pytest.mark.parametrize("path", ["/", "/ws/", "/ws/overview", "/ws/sessions/a/b/", "/ws/\0é"])
+async def test_a_path_that_is_no_socket_is_closed_with_4404(path: str) -> None:
+    owner = await database_sync_to_async(a_user)()
+    for user in (owner, None):
+        assert await closed_with(await a_socket(path, user)) == 4404
+
+
 async def test_a_foreign_origin_is_refused_before_anything_else() -> None:
     session, _ = await made()
     owner = await User.objects.aget(pk=session.owner_id)
