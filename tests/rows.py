@@ -48,16 +48,14 @@ class Rows:
         self._session.messages.filter(number=number).update(pinned=pin)
 
     def pins(self) -> frozenset[int]:
-        return pins.in_force(self._read())
+        return pins.in_force(self._session)
 
     def now(self) -> Snapshot:
-        return lives.snapshot_of(self._read())
+        read = AgentSession.objects.only("revision", "last_number")
+        return lives.snapshot_of(read.get(pk=self._session.pk))
 
     def at(self, state: State) -> Snapshot:
-        return lives.snapshot_of(self._read(), state)
-
-    def _read(self) -> AgentSession:
-        return AgentSession.objects.get(pk=self._session.pk)
+        return lives.snapshot_of(self._session, state)
 
 
 class RowsMachine(SessionMachine):
