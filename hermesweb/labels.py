@@ -120,6 +120,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             _("result bytes"),
             _("result share"),
             _("searched file bytes"),
+            _("seconds"),
         ),
         *(_("skill chars"), _("source"), _("stages"), _("strategy"), _("stream bytes")),
         *(_("target"), _("thresholds"), _("to target"), _("turns"), _("unit"), _("web body bytes")),

@@ -1,0 +1,127 @@
+"""Each text of pages and scripts is there in every language, as locale/ and its .mo hold it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from enum import StrEnum
+from pathlib import Path
+
+import catalogue
+import polib
+import pytest
+from catalogue import Text
+
+from agentcore.breakdown import Category
+from agentcore.compaction.plan import Fate, Origin
+from agentcore.compaction.result import CompactionState, Trigger
+from agentcore.compaction.strategies import strategy_names
+from agentcore.directives import InstructionKind
+from agentcore.facts import FactKind
+from agentcore.kinds import BreakReason, EventKind, RunEnd
+from agentcore.memory import EntryKind
+from agentcore.messages import Role
+from agentcore.options import (
+    Automatic,
+    Direction,
+    KeepDocs,
+    SummaryFailure,
+    SummaryInput,
+    SummarySource,
+)
+from agentcore.pressure import TokenSource, Unit, WindowSource
+from agentcore.sections import Part
+from agentcore.tools import Mode
+from agentcore.transcripts.base import ProblemKind
+from agentcore.verify import Check
+from hermesweb.admin.profile_form import ProfileForm
+from hermesweb.labels import NAMES
+from hermesweb.models import DeliveryState, SessionKind, Status
+from hermesweb.occasions import Occasion
+from hermesweb.rollup import By
+from hermesweb.wall import Group, Sort
+
+RUN = "run .venv/bin/python tests/catalogue.py and translate what it names"
+FILES = [
+    catalogue.po_path(language, domain)
+    for language in catalogue.LANGUAGES
+    for domain in catalogue.DOMAINS
+]
+# Closed lists whose values are read on a page.
+SHOWN: tuple[type[StrEnum], ...] = (
+    *(Category, Role, Part, Fate, Origin, FactKind, EntryKind, Check, Trigger, CompactionState),
+    *(Status, SessionKind, RunEnd, EventKind, InstructionKind, BreakReason, ProblemKind, Mode),
+    *(Group, Sort, By, Unit, TokenSource, WindowSource, Occasion, DeliveryState),
+    *(Automatic, Direction, KeepDocs, SummaryFailure, SummaryInput, SummarySource),
+)
+MARKS = re.compile(r"%\(\w+\)[a-z]|\{\w+\}|%%|</?[a-z][^>]*>")
+
+
+def entries(path: Path) -> list[polib.POEntry]:
+    return list(polib.pofile(str(path)))
+
+
+def said(text: Text) -> str:
+    return text.many or text.one
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_the_catalogue_holds_each_text_and_no_other(path: Path) -> None:
+    held = {catalogue.text_of(entry) for entry in entries(path)}
+    wanted = catalogue.texts(path.stem).keys()
+    assert wanted - held == set(), RUN
+    assert held - wanted == set(), RUN
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_each_text_is_translated_and_none_is_a_guess(path: Path) -> None:
+    found = entries(path)
+    assert [entry.msgid for entry in found if not all(catalogue.translations(entry))] == [], RUN
+    assert [entry.msgid for entry in found if entry.fuzzy or entry.obsolete] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_a_translation_has_the_values_and_the_tags_of_its_text(path: Path) -> None:
+    wrong = [
+        (entry.msgid, translation)
+        for entry in entries(path)
+        for translation in catalogue.translations(entry)
+        if Counter(MARKS.findall(translation))
+        != Counter(MARKS.findall(said(catalogue.text_of(entry))))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_what_django_reads_is_what_the_catalogue_says(path: Path) -> None:
+    compiled = polib.pofile(str(path)).to_binary()
+    assert path.with_suffix(".mo").read_bytes() == compiled, RUN
+
+
+def test_every_value_that_is_shown_has_a_name() -> None:
+    named = {name for names in NAMES.values() for name in names}
+    texts = {text.one for text in catalogue.texts("django")}
+    assert named <= texts
+    values = [member.value for members in SHOWN for member in members]
+    fields = [str(field.label) for field in ProfileForm.declared_fields.values()]
+    wanted = {value.replace("_", " ") for value in (*values, *strategy_names(), *fields)}
+    assert wanted - texts == set(), "hermesweb/labels.py names it"
+
+
+def test_the_keys_of_one_element_keep_their_number() -> None:
+    templates = "".join(path.read_text() for path in (catalogue.ROOT / "templates").rglob("*.html"))
+    lists = re.findall(r'data-key-label="{% translate "([^"]*, [^"]*)"', templates)
+    assert lists
+    for language in catalogue.LANGUAGES:
+        known = {e.msgid: e.msgstr for e in entries(catalogue.po_path(language, "django"))}
+        for one in lists:
+            assert known[one].count(", ") == one.count(", ")
+
+
+def test_texts_are_found_in_templates_code_and_scripts() -> None:
+    pages, scripts = catalogue.texts("django"), catalogue.texts("djangojs")
+    assert Text("", "Compact now", "") in pages
+    assert Text("", "%(count)s turn", "%(count)s turns") in pages
+    assert Text("", "%(count)s needs you.", "%(count)s need you.") in pages
+    assert Text("of a session", "start", "") in pages
+    assert Text("", "%(count)s newer turn", "%(count)s newer turns") in scripts
