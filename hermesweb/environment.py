@@ -1,10 +1,14 @@
-"""What environment variables say; nonsense in one is told by its name."""
+"""What environment variables say; nonsense in one is told by its name, and keys are hidden."""
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 
 from django.core.exceptions import ImproperlyConfigured
+
+PR_SET_DUMPABLE = 4
 
 
 def env_flag(name: str, default: bool = False) -> bool:
@@ -31,3 +35,10 @@ def env_places(name: str) -> list[tuple[str, int]]:
     if not all(host and port.isdecimal() for host, _, port in places):
         raise ImproperlyConfigured(f"{name} is {os.environ[name]!r}: use HOST:PORT, HOST:PORT.")
     return [(host.strip("[]"), int(port)) for host, _, port in places]
+
+
+def hide() -> None:
+    """Our environment holds keys: other processes of this user, the commands of agents among them,
+    no longer read it in /proc. Root does, whatever we do."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)

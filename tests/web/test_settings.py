@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -88,3 +89,9 @@ def test_the_database_url_names_a_postgresql_database(tmp_path: Path) -> None:
 
     assert "'NAME': 'hermes', 'USER': 'ada', 'PASSWORD': 'p@ss'" in shown.stdout
     assert "'HOST': 'db.example', 'PORT': '5433'" in shown.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others have no /proc")
+def test_no_other_process_of_the_user_reads_the_keys_of_this_environment() -> None:
+    get_dumpable = 3
+    assert ctypes.CDLL(None).prctl(get_dumpable, 0, 0, 0, 0) == 0
