@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -11,10 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
 from agentcore.memory import EntryKind
+from hermesweb.categories import label
 from hermesweb.labels import words_lazy
-from hermesweb.listing import ALIVE, FATES, Choice, Order, View
+from hermesweb.listing import ALIVE, FATES, SIZES, Choice, Order, View
 from hermesweb.rollup import By
-from hermesweb.templatetags.units import plain
+from hermesweb.templatetags.units import plain, size
 
 MOST_DIGITS = 18
 
@@ -76,6 +78,59 @@ class DiffChoice(forms.Form):
     note = forms.IntegerField(min_value=1, max_value=10**9, required=False)
     start = forms.IntegerField(min_value=0, max_value=10**9, required=False)
     open = forms.BooleanField(required=False)
+
+
+class BulkChoice(forms.Form):
+    """Which messages an act on many is about; `revision` and `last` say which list was shown when
+    the act was chosen."""
+
+    category = forms.ChoiceField(required=False, label=_("Category"))
+    tool = forms.ChoiceField(required=False, label=_("Tool"))
+    fate = forms.ChoiceField(required=False, label=_("What became of it"))
+    size = forms.IntegerField(
+        min_value=0, max_value=10**9, required=False, label=_("Size"), widget=forms.Select
+    )
+    q = forms.CharField(
+        max_length=200,
+        required=False,
+        label=_("Tool, path, command, beginning of the text"),
+        widget=forms.TextInput({"type": "search", "data-key": "/", "data-key-label": "filter"}),
+    )
+    revision = forms.IntegerField(min_value=0, max_value=10**9, required=False)
+    last = forms.IntegerField(min_value=0, max_value=10**9, required=False)
+
+    def __init__(self, data: Mapping[str, Any], *, tools: Sequence[str]) -> None:
+        super().__init__(data, auto_id="bulk-%s")
+        sizes = [(one, _("%(size)s and more") % {"size": size(one)}) for one in SIZES]
+        offered: dict[str, list[tuple[Any, Any]]] = {
+            "category": [("", _("every category")), *((one, label(one)) for one in Category)],
+            "tool": [("", _("every tool")), *((one, plain(one)) for one in tools)],
+            "fate": [("", _("in the list now")), *((one, words_lazy(one)) for one in FATES)],
+        }
+        for name, choices in offered.items():
+            self.fields[name].choices = choices  # type: ignore[attr-defined]
+        self.fields["size"].widget.choices = [("", _("any size")), *sizes]
+
+    @property
+    def shown(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("category", "tool", "fate", "size", "q")]
+
+    @property
+    def choice(self) -> Choice:
+        """Only once the form is valid."""
+        chosen = self.cleaned_data
+        return Choice(
+            category=chosen["category"],
+            q=chosen["q"],
+            fate=chosen["fate"],
+            size=chosen["size"] or 0,
+        )
+
+    @property
+    def query(self) -> str:
+        """Only once the form is valid."""
+        named = {bound.name: self.cleaned_data[bound.name] for bound in self.shown}
+        return urlencode({name: value for name, value in named.items() if value})
 
 
 class RollupChoice(forms.Form):

@@ -75,6 +75,12 @@ class Choice:
         }
         return urlencode({name: value for name, value in parts.items() if value})
 
+    @property
+    def filter_query(self) -> str:
+        """What an address on many messages takes over of it."""
+        fate = self.fate if self.fate != ALIVE else ""
+        return Choice(category=self.category, q=self.q, fate=fate, size=self.size).query
+
     def at(self, **beside: Any) -> Choice:
         return replace(
             self, **{"before": None, "after": None, "seen": None, "message": None, **beside}

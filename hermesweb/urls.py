@@ -7,6 +7,7 @@ from django.views.i18n import set_language
 
 from hermesweb import api
 from hermesweb.views import (
+    bulk,
     compact,
     compactions,
     edits,
@@ -90,6 +91,9 @@ urlpatterns = [
         name="preview_words",
     ),
     path("sessions/<str:id>/approvals/<str:what>", edits.approve, name="session_approve"),
+    path("sessions/<str:id>/bulk/", bulk.page, name="bulk"),
+    path("sessions/<str:id>/bulk/change", bulk.change, name="bulk_change"),
+    path("sessions/<str:id>/undo", bulk.undo, name="session_undo"),
     path("sessions/<str:id>/pins/", pins.page, name="pins"),
     path("sessions/<str:id>/pins/change", pins.change, name="pins_change"),
     path("sessions/<str:id>/forks", edits.fork, name="session_fork"),

@@ -76,7 +76,17 @@ LAYERS = {
         },
         {"models", "presets"},
         {
-            *("access", "attempts", "audit", "bands", "batch", "bodies", "changes", "charts"),
+            *(
+                "access",
+                "attempts",
+                "audit",
+                "bands",
+                "batch",
+                "bulk",
+                "bodies",
+                "changes",
+                "charts",
+            ),
             *("approvals", "choices", "pinned", "rebilling", "travel"),
             *("copies", "paper", "proof", "rewording"),
             *(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from agentcore.breakdown import EXCLUSION_HEADER
@@ -37,18 +37,28 @@ def restore_plan(
     snapshot: Snapshot, messages: Sequence[Placed], stand_ins: frozenset[int] = frozenset()
 ) -> CompactionPlan:
     """Bring messages back at their old places; placeholders that stand for them go, `stand_ins`
-    too (numbers of what replaced a placeholder). Hand in whole tool groups: half of one is
-    refused."""
+    too (numbers of what replaced a placeholder), and notes of exclusions of which nothing is
+    missing any more. Hand in whole tool groups: half of one is refused."""
     alive = {message.number for message in snapshot.messages}
     coming = [one for one in messages if one[0].number not in alive]
     numbers = {message.number for message, _ in coming}
     rows = [
         row
         for row, one in enumerate(snapshot.messages)
-        if one.replaces in numbers or one.number in stand_ins
+        if one.replaces in numbers
+        or one.number in stand_ins
+        or _is_settled(one, numbers, alive | numbers)
     ]
     returning = _returning(snapshot, _together(snapshot, coming, rows), "restore")
     return _checked(snapshot, rows, returning, Fate.DROPPED, "restore")
+
+
+def _is_settled(note: Message, coming: set[int], back: set[int]) -> bool:
+    """Whether an exclusion's note tells of nothing but what is back again, by this."""
+    told = {number for run in note.stands_for for number in run}
+    if not note.text.startswith(EXCLUSION_HEADER):
+        return False
+    return bool(told & coming) and told <= back
 
 
 def exclude_plan(
@@ -80,10 +90,9 @@ def new_topic_plan(snapshot: Snapshot, pins: frozenset[int]) -> CompactionPlan:
     return _checked(snapshot, rows, [birth], Fate.DROPPED, "new_topic")
 
 
-def _refuse_protected(snapshot: Snapshot, rows: Sequence[int], pins: frozenset[int]) -> None:
+def protected(snapshot: Snapshot, pins: frozenset[int]) -> Mapping[int, str]:
+    """By row, why nobody may take it out."""
     messages = snapshot.messages
-    if not rows:
-        raise PlanError("none of these messages is in the list: nothing to exclude")
     reasons = (
         (set(range(snapshot.leading)), "is a system message"),
         (
@@ -93,10 +102,17 @@ def _refuse_protected(snapshot: Snapshot, rows: Sequence[int], pins: frozenset[i
         (set(fresh_rows(messages)), "was not seen by the model yet"),
         (set(instruction_rows(messages)), "is the instruction in force"),
     )
-    for protected, reason in reasons:
-        for row in rows:
-            if row in protected:
-                raise PlanError(f"message {messages[row].number} {reason}")
+    # The first of its reasons is told.
+    return {row: reason for rows, reason in reversed(reasons) for row in rows}
+
+
+def _refuse_protected(snapshot: Snapshot, rows: Sequence[int], pins: frozenset[int]) -> None:
+    if not rows:
+        raise PlanError("none of these messages is in the list: nothing to exclude")
+    reasons = protected(snapshot, pins)
+    for row in rows:
+        if row in reasons:
+            raise PlanError(f"message {snapshot.messages[row].number} {reasons[row]}")
 
 
 def _returning(snapshot: Snapshot, placed: Sequence[Placed], stage: str) -> list[Birth]:

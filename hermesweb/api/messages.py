@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from django.db.models import Prefetch, Q
 from django.http import Http404
@@ -24,11 +24,6 @@ from hermesweb.states import state_of
 
 router = Router(tags=["messages"])
 
-MOST_PINNED_AT_ONCE = 1_000
-MOST_NUMBER = 10**9
-
-Number: TypeAlias = Annotated[int, Field(ge=0, le=MOST_NUMBER)]
-
 
 class Wanted(Window):
     """`at` is `turn:42`, `REV` or `REV.NUMBER`, and goes with the view `model`."""
@@ -40,14 +35,6 @@ class Wanted(Window):
 class Pin(Body):
     reason: str = ""
     until: str = Field(default="session", pattern=r"^(session|turn:[1-9][0-9]{0,8})$")
-
-
-class Pins(Pin):
-    numbers: list[Number] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
-
-
-class Numbers(Body):
-    numbers: list[Number] = Field(min_length=1, max_length=MOST_PINNED_AT_ONCE)
 
 
 @router.get("/sessions/{id}/messages")
@@ -99,42 +86,20 @@ def words(request: SignedIn, id: str, number: int, other: int) -> dict[str, Any]
     }
 
 
-@router.put("/sessions/{id}/messages/pin")
-def pin_many(request: SignedIn, id: str, body: Pins) -> dict[str, Any]:
-    session = session_or_404(request.user, id)
-    numbers = set(body.numbers)
-    acts.pin(request.user, session, numbers, reason=body.reason, until=body.until)
-    return _pinned(session, sorted(numbers), pinned=True)
-
-
-@router.delete("/sessions/{id}/messages/pin")
-def unpin_many(request: SignedIn, id: str, body: Numbers) -> dict[str, Any]:
-    session = session_or_404(request.user, id)
-    numbers = set(body.numbers)
-    acts.unpin(request.user, session, numbers)
-    return _pinned(session, sorted(numbers), pinned=False)
-
-
 @router.put("/sessions/{id}/messages/{int:number}/pin")
 def pin(request: SignedIn, id: str, number: int, body: Pin | None = None) -> dict[str, Any]:
     """Every compaction keeps it; refused, with the arithmetic, where nothing else would fit."""
     session = session_with(request.user, id, number)
     wish = body or Pin()
     acts.pin(request.user, session, [number], reason=wish.reason, until=wish.until)
-    return _pinned(session, [number], pinned=True)
+    return pinned(session, [number], pinned=True)
 
 
 @router.delete("/sessions/{id}/messages/{int:number}/pin")
 def unpin(request: SignedIn, id: str, number: int) -> dict[str, Any]:
     session = session_with(request.user, id, number)
     acts.unpin(request.user, session, [number])
-    return _pinned(session, [number], pinned=False)
-
-
-@router.put("/sessions/{id}/messages/excluded", response={202: Any})
-def exclude_many(request: SignedIn, id: str, body: Numbers) -> Status[dict[str, Any]]:
-    session = session_or_404(request.user, id)
-    return Status(202, ticket(session, acts.exclude(request.user, session, set(body.numbers))))
+    return pinned(session, [number], pinned=False)
 
 
 @router.put("/sessions/{id}/messages/{int:number}/excluded", response={202: Any})
@@ -245,7 +210,7 @@ def _indexes(session: AgentSession) -> dict[int, int]:
     return {number: index for index, number in enumerate(numbers.values_list("number", flat=True))}
 
 
-def _pinned(session: AgentSession, numbers: Sequence[int], *, pinned: bool) -> dict[str, Any]:
+def pinned(session: AgentSession, numbers: Sequence[int], *, pinned: bool) -> dict[str, Any]:
     return {
         "numbers": list(numbers),
         "pinned": pinned,

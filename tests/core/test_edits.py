@@ -19,6 +19,7 @@ from agentcore.directives import Instruction, InstructionKind
 from agentcore.errors import PlanError
 from agentcore.events import Edited, Erased, InstructionRefused
 from agentcore.invariants import archive, legal, sizes
+from agentcore.messages import Message
 
 NONE: frozenset[int] = frozenset()
 TALK = [system(), user("old"), answer(), *group(1, ["a", "b"]), answer("2"), user("now")]
@@ -133,6 +134,21 @@ def test_a_restored_result_takes_the_place_of_its_placeholder() -> None:
     back, revision = apply_plan(plan, done.new)
     assert revision.ended == (placeholder.number,)
     assert original.number in numbers(back) and legal(back.messages) == []
+
+
+def test_the_note_of_an_exclusion_goes_with_the_last_that_it_tells_of() -> None:
+    before = Snapshot.of(TALK)
+    plan = exclude_plan(before, [3, 5], NONE)
+    after, _ = apply_plan(plan, before)
+    old = {message.number: (message, place) for message, place in placed(before)}
+    half, _ = apply_plan(restore_plan(after, [old[3], old[4]]), after)
+    assert numbers(half) == [1, 2, 3, 4, 9, 7, 8]
+    whole, _ = apply_plan(restore_plan(half, [old[5], old[6]]), half)
+    assert numbers(whole) == numbers(before)
+
+
+def placed(snapshot: Snapshot) -> list[tuple[Message, int]]:
+    return list(zip(snapshot.messages, snapshot.places, strict=True))
 
 
 def test_half_a_group_is_not_restored() -> None:
