@@ -92,5 +92,7 @@ def _summary(request: SummaryRequest, summarize: Summarize) -> Answer:
         return SummaryFailed(Failure.TIMEOUT, str(error))
     except (ModelError, OSError) as error:
         return SummaryFailed(Failure.ERROR, str(error))
+    if not isinstance(text, str):
+        return SummaryFailed(Failure.EMPTY, f"no text came but {type(text).__name__}")
     accepted = accept(text, False, replace(request, structured=False))
     return WrittenSummary(accepted) if isinstance(accepted, str) else accepted

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from agentcore.compaction.result import CompactionResult, Trigger
+from agentcore.errors import MessageError
+from agentcore.messages import Role, born
 from agentcore.pressure import Pressure
 from agentcore.snapshot import Snapshot
 
@@ -60,17 +62,28 @@ async def call_hooks(hooks: Sequence[Callable[[Any], Any]], event: Any) -> Calle
         answer = await _answer(hook, event, reports)
         if isinstance(answer, Abort):
             return Called((), answer, tuple(reports))
-        messages += answer or ()
+        messages += answer
     return Called(tuple(messages), None, tuple(reports))
 
 
-async def _answer(hook: Callable[[Any], Any], event: Any, reports: list[str]) -> Any:
+async def _answer(
+    hook: Callable[[Any], Any], event: Any, reports: list[str]
+) -> Abort | list[Mapping[str, Any]]:
     name = getattr(hook, "__name__", type(hook).__name__)
     try:
         async with asyncio.timeout(HOOK_SECONDS):
-            return await asyncio.to_thread(hook, event)
+            answer = await asyncio.to_thread(hook, event)
+        return answer if isinstance(answer, Abort) else [_checked(one) for one in answer or ()]
     except TimeoutError:
         reports.append(f"{name}: took over {HOOK_SECONDS:g} s")
     except Exception as error:  # Whatever a stranger's code raises must not end the run.
         reports.append(f"{name}: {type(error).__name__}: {error}")
-    return None
+    return []
+
+
+def _checked(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Raises MessageError for what is no message, or would part a call from its result."""
+    message = born(value)
+    if message.calls or message.role is Role.TOOL:
+        raise MessageError("a hook adds messages without calls and results")
+    return value

@@ -70,6 +70,14 @@ _REFUSAL = re.compile(
 )
 
 
+# What stands in front where a server tells its own failure as a reply.
+_ERROR = re.compile(
+    r"(error( code)?: ?|http(/[\d.]+)? ?[45]\d\d\b|traceback \(most recent call last\)"
+    r"|[\w.]+(error|exception): |\{\s*\"error\")",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
     """`lines` are the bounded source, a message each; the first `heads` of them are facts and
@@ -197,6 +205,10 @@ def accept(text: str, calls: bool, request: SummaryRequest) -> str | SummaryFail
         return SummaryFailed(Failure.EMPTY, "the model returned no text")
     if _REFUSAL.match(summary):
         return SummaryFailed(Failure.REFUSAL, f"the model answered: {clip(summary, 200)}")
+    if TASK.strip() in summary:
+        return SummaryFailed(Failure.REFUSAL, "the model gave its instructions back")
+    if _ERROR.match(summary):
+        return SummaryFailed(Failure.ERROR, f"an error came as a reply: {clip(summary, 200)}")
     if request.structured:
         return _structured(summary, request.tokens)
     words, options = count_words(summary), request.options

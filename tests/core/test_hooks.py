@@ -20,6 +20,7 @@ from agentcore.events import (
     RunEnd,
     RunEnded,
 )
+from agentcore.invariants import legal
 
 PROFILE = PRESETS["balanced"].replace(budget=8_000, unit="bytes")
 NOTE = {"role": "system", "content": "[Earlier summary; reference only]\nmind the tests"}
@@ -76,6 +77,26 @@ async def test_a_hook_that_raises_or_sleeps_is_reported_and_passed_over(
         "slow: took over 0.05 s",
     ]
     assert run.events(CompactionEnded)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "text",
+        7,
+        [3],
+        [{"content": "no role"}],
+        [{"role": "tool", "tool_call_id": "x", "content": "a result without a call"}],
+        exchange(1)[2:3],
+    ],
+    ids=["text", "number", "no message", "no role", "result", "call"],
+)
+async def test_a_hook_that_adds_no_legal_message_is_reported_and_passed_over(answer: Any) -> None:
+    run = stage()
+    await run.run(hooks=Hooks((lambda event: answer,), (lambda result: answer,)))
+    assert len(run.events(HookFailed)) == 2
+    assert run.events(CompactionEnded)
+    assert legal(run.model.requests[0].messages) == []
 
 
 async def test_where_a_person_decides_the_run_waits_and_stays_open() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agentcore import PRESETS, Profile, compact
@@ -7,7 +9,7 @@ from agentcore.compaction.compact import Summarize
 from agentcore.compaction.notes import summary_note
 from agentcore.compaction.plan import Fate
 from agentcore.compaction.result import Failure
-from agentcore.compaction.summarizer import summary_request
+from agentcore.compaction.summarizer import SHORT, TASK, summary_request
 from agentcore.errors import ModelError
 from agentcore.messages import born
 from agentcore.options import SummaryFailure, SummaryOptions
@@ -45,6 +47,42 @@ def test_a_summarizer_that_fails_leaves_the_list_as_it_was(
     assert not result.changed
     assert [(one.reason, one.detail) for one in result.failures] == [(reason, str(error))]
     assert result.messages == TALK
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (None, Failure.EMPTY),
+        (" \n", Failure.EMPTY),
+        ("word " * 2_000, Failure.TOO_LONG),
+        (TASK + SHORT.format(words=300), Failure.REFUSAL),
+        ("I cannot help with that.", Failure.REFUSAL),
+        ("Error code: 429 - {'error': 'slow down'}", Failure.ERROR),
+        ("openai.RateLimitError: slow down", Failure.ERROR),
+        ('{"error": {"message": "slow down"}}', Failure.ERROR),
+        ("HTTP 502 Bad Gateway", Failure.ERROR),
+    ],
+)
+def test_what_a_summarizer_returns_instead_of_a_summary_changes_nothing(
+    answer: Any, reason: Failure
+) -> None:
+    keeping = _on_failure(SummaryFailure.KEEP)
+    result = compact(TALK, keeping, force=True, summarize=lambda text, *, max_words: answer)
+    assert (result.changed, result.messages) == (False, TALK)
+    assert [one.reason for one in result.failures] == [reason]
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Error handling was moved to errors.py; HTTP clients retry.",
+        "Goal: find why requests fail. Error: 502 from the proxy came up twice.",
+        "The error code is now in the response.",
+    ],
+)
+def test_a_summary_that_tells_of_errors_is_taken(summary: str) -> None:
+    result = compact(TALK, NANO, force=True, summarize=lambda text, *, max_words: summary)
+    assert result.new.messages[1].text.endswith(summary)
 
 
 def test_what_leaves_without_a_summary_is_dropped_not_summarized() -> None:
