@@ -42,6 +42,7 @@ class MessageChoice(forms.Form):
     category = forms.ChoiceField(choices=[(one, one) for one in Category], required=False)
     q = forms.CharField(max_length=200, required=False)
     whole = forms.BooleanField(required=False)
+    raw = forms.BooleanField(required=False)
     fate = forms.ChoiceField(choices=[(one, one) for one in (ALIVE, *FATES)], required=False)
     size = forms.IntegerField(min_value=0, max_value=10**9, required=False)
     message = forms.IntegerField(min_value=1, max_value=10**9, required=False)
@@ -61,6 +62,7 @@ class MessageChoice(forms.Form):
             category=chosen["category"],
             q=chosen["q"],
             whole=chosen["whole"],
+            raw=chosen["raw"],
             fate=chosen["fate"],
             size=chosen["size"] or 0,
             message=chosen["message"],

@@ -39,7 +39,8 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which rows. `whole`: `q` is looked for in whole texts. `fate`: only what left the list by
+    """Which rows. `whole`: `q` is looked for in whole texts, with their secrets
+    where it is `raw`. `fate`: only what left the list by
     it, or `alive`; `size`: bytes at least. `before` and `after` are keys (place or bytes, number)
     of rows beside the page; without them it is the one that begins with `message`, which is shown
     opened, else the newest page, or that of the largest. `seen`: what is born after that message is
@@ -50,6 +51,7 @@ class Choice:
     category: str = ""
     q: str = ""
     whole: bool = False
+    raw: bool = False
     fate: str = ""
     size: int = 0
     message: int | None = None
@@ -66,6 +68,7 @@ class Choice:
             "category": self.category,
             "q": self.q,
             "whole": int(self.whole),
+            "raw": int(self.raw),
             "fate": self.fate,
             "size": self.size,
             "message": self.message,

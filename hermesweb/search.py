@@ -36,7 +36,7 @@ class Part:
 
 
 def search(session: AgentSession, choice: Choice) -> Part:
-    """The text is searched as it is shown: with its secrets masked."""
+    """The text is searched as it is shown: with its secrets masked, but for a raw choice."""
     # Lists leave the wire text out; a search reads it.
     rows = source(session, replace(choice, q="")).defer(None).defer("facts").order_by("-number")
     if choice.before:
@@ -48,7 +48,7 @@ def search(session: AgentSession, choice: Choice) -> Part:
     kept: list[Any] = []
     for row in rows.select_related("body")[:CHUNK].iterator(chunk_size=50):
         looked, last = looked + 1, row.number
-        if place := _find(wanted, row.text):
+        if place := _find(wanted, row.text, raw=choice.raw):
             found[row.number] = place
             kept.append(row)
     more = looked == CHUNK
@@ -60,12 +60,15 @@ def search(session: AgentSession, choice: Choice) -> Part:
     )
 
 
-def _find(wanted: re.Pattern[str], wire: str) -> re.Match[str] | None:
+def _find(wanted: re.Pattern[str], wire: str, *, raw: bool) -> re.Match[str] | None:
     message = read(wire)
     texts = [message.text, *(f"{call.name} {call.arguments}" for call in message.calls)]
     for text in texts:
+        place = wanted.search(text)
         # Masking costs more than looking, and few messages hold the words.
-        if wanted.search(text) and (place := wanted.search(mask(text)[0])):
+        if place and not raw:
+            place = wanted.search(mask(text)[0])
+        if place:
             return place
     return None
 

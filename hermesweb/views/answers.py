@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django_htmx.http import reswap, retarget
@@ -16,7 +17,7 @@ from hermesweb.http import SignedIn
 from hermesweb.listing import Choice, Page, page
 from hermesweb.models import AgentSession
 from hermesweb.reading import can_resume, can_steer, can_stop, read
-from hermesweb.search import search
+from hermesweb.search import Part, search
 
 QUEUE_ROWS = 20
 
@@ -65,12 +66,19 @@ def live_context(session: AgentSession) -> dict[str, Any]:
     }
 
 
-def list_context(session: AgentSession, choice: Choice) -> dict[str, Any]:
+def found_by(user: User, session: AgentSession, choice: Choice) -> Part:
+    """Hits of a search; raw ones are audited. Raises PermissionDenied."""
+    if choice.raw:
+        acts.read_raw(user, session, "a search of whole texts")
+    return search(session, choice)
+
+
+def list_context(user: User, session: AgentSession, choice: Choice) -> dict[str, Any]:
     """The message list as an address asks for it: a page, or the first hits of a search; and the
     message that it shows opened."""
     context: dict[str, Any] = {"forms": list(Form)}
     if choice.searches:
-        context |= {"page": Page(choice, [], None, None), "found": search(session, choice)}
+        context |= {"page": Page(choice, [], None, None), "found": found_by(user, session, choice)}
     else:
         context["page"] = page(session, choice)
     if choice.message is not None:

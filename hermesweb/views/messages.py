@@ -22,8 +22,7 @@ from hermesweb.http import SignedIn
 from hermesweb.lines import fate_of
 from hermesweb.listing import Choice
 from hermesweb.models import AgentSession, StoredMessage
-from hermesweb.search import search as find
-from hermesweb.views.answers import answer, list_context
+from hermesweb.views.answers import answer, found_by, list_context
 
 
 @require_GET
@@ -38,7 +37,9 @@ def listing(request: SignedIn, id: str) -> HttpResponse:
         return redirect(f"{reverse('session', args=[session.pk])}?{form.choice.query}#messages")
     choice = form.choice
     response = render(
-        request, "session/_messages.html", {"session": session, **list_context(session, choice)}
+        request,
+        "session/_messages.html",
+        {"session": session, **list_context(request.user, session, choice)},
     )
     return response if choice.seen is not None else _addressed(request, response, session, choice)
 
@@ -56,7 +57,11 @@ def search(request: SignedIn, id: str) -> HttpResponse:
         )
     if not request.htmx:
         return redirect(f"{reverse('session', args=[session.pk])}?{form.choice.query}#messages")
-    context = {"session": session, "found": find(session, form.choice), "page": None}
+    context = {
+        "session": session,
+        "found": found_by(request.user, session, form.choice),
+        "page": None,
+    }
     return render(request, "session/_found.html", context)
 
 

@@ -35,7 +35,7 @@ def page(request: SignedIn, id: str) -> HttpResponse:
     drawn = chart(session, context["version"], STRIP_ROWS)
     context |= {
         "section": "sessions",
-        **list_context(session, form.choice),
+        **list_context(request.user, session, form.choice),
         "chart": drawn,
         "strip": packed(drawn["turns"]),
         "turns": _with_change(turns)[:TABLE_ROWS],

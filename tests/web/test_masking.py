@@ -148,6 +148,28 @@ def test_nothing_is_found_by_a_secret(client: Client, people: dict[str, User], n
             assert ('id="message-' in html or "data-row" in html) is there, (words, where)
 
 
+def test_who_may_read_raw_may_search_so_and_each_part_is_audited(
+    client: Client, people: dict[str, User]
+) -> None:
+    session = with_secrets(people["ada"])
+    query = {"view": "all", "whole": "1", "raw": "1", "q": SECRET[8:]}
+    home = f"/sessions/{session.pk}/"
+    for name in ("ada", "grace"):
+        client.force_login(people[name])
+        assert client.get(home, query).status_code == 403
+        assert 'id="raw"' not in html_of(client, home)
+    client.force_login(people["linus"])
+    for path in (home, f"{home}messages/", f"{home}messages/search/"):
+        html = client.get(path, query, headers=HTMX if path != home else {}).content.decode()
+        assert f"<mark>{SECRET[8:]}</mark>" in html
+    assert 'id="raw" value="1" checked' in client.get(home, query).content.decode()
+    # Without a search there is nothing raw to see.
+    assert SECRET not in client.get(home, {**query, "q": ""}).content.decode()
+    entries = AuditEntry.objects.filter(chain=session.pk, action="raw_read")
+    told = ("linus", {"what": "a search of whole texts"})
+    assert [(one.who, one.new) for one in entries] == [told] * 4
+
+
 def test_an_import_tells_no_secret_in_its_title_its_rows_or_its_problems(ada: User) -> None:
     text = f"{'of much ' * 8}and {SECRET}"
     chat = {"messages": [{"role": "user", "content": text}, {"role": SECRET}]}
