@@ -12,6 +12,7 @@ import orjson
 from agentcore.breakdown import Category, Mark, Sizes, byte_length, measure_message
 from agentcore.errors import MessageError
 from agentcore.facts import Fact
+from agentcore.frozen import maker
 from agentcore.wire import dumps, encoded, loads
 
 
@@ -108,12 +109,12 @@ class Message:
         return self.role is Role.ASSISTANT and not self.calls
 
     def born_as(self, number: int, replaces: int | None, stands_for: tuple[range, ...]) -> Message:
-        """A copy that a plan puts into a list; several times as fast as `replace`, since a plan may
+        """A copy that a plan puts into a list; many times as fast as `replace`, since a plan may
         bear thousands. Facts of its own get its number."""
         facts = self.facts
         if facts and not self.number:
             facts = tuple(fact if fact.number else replace(fact, number=number) for fact in facts)
-        return Message(
+        return make_message(
             self.wire,
             self.role,
             self.sizes,
@@ -141,6 +142,7 @@ class Message:
         return replace(self, number=number, facts=tuple(facts))
 
 
+make_message = maker(Message)
 MessageLike: TypeAlias = Message | Mapping[str, Any]
 
 

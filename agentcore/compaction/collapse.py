@@ -23,6 +23,7 @@ FAILURE_CHARS, FAILURE_LINES = 160, 12
 CHANGED_CHARS = 2_000
 # About what a note takes of what was freed.
 NOTE_BYTES = 400
+_ASSISTANT = Category.ASSISTANT
 _SILENT = len('{"role":"assistant","content":null}')
 
 
@@ -80,19 +81,20 @@ def _enough(messages: Sequence[Message], run: range, need: int) -> range:
 def _told(gone: Sequence[Message]) -> str:
     """Calls by tool and how they ended; then what was said, and how failures began."""
     tool = Role.TOOL
-    results = [message for message in gone if message.role is tool]
+    statuses = [message.status for message in gone if message.role is tool]
     callers = [message for message in gone if message.calls]
     counted = Counter([call.name for message in callers for call in message.calls])
     tools = ", ".join(f"{name} x{count}" for name, count in counted.most_common(TOOLS_NAMED))
     if len(counted) > TOOLS_NAMED:
         tools += f", {len(counted) - TOOLS_NAMED} more tools"
-    calls = f"{len(results)} tool call{'s' if len(results) != 1 else ''}"
-    lines = [f"{COLLAPSED_HEADER} {calls} ({tools}) - {_ended(results)}]"]
+    calls = f"{len(statuses)} tool call{'s' if len(statuses) != 1 else ''}"
+    lines = [f"{COLLAPSED_HEADER} {calls} ({tools}) - {_ended(statuses)}]"]
     # From the end, since few of many are shown.
     told = (_line(message, SAID_CHARS) for message in reversed(callers) if _speaks(message))
     said = list(islice(filter(None, told), SAID_LINES))
     lines += [f"- {line}" for line in reversed(said)]
-    failed = [message for message in results if message.status is ToolStatus.FAILED]
+    failure = ToolStatus.FAILED
+    failed = [message for message in gone if message.status is failure]
     for message in failed[-FAILURE_LINES:]:
         lines.append(f"- failed: {_line(message, FAILURE_CHARS)}")
     changed = _changed(callers, {message.tool_call_id for message in failed})
@@ -112,22 +114,21 @@ def _changed(callers: Sequence[Message], failed: Collection[str | None]) -> list
     return list(changed.values())
 
 
-def _ended(results: Sequence[Message]) -> str:
-    unknown = ToolStatus.UNKNOWN
-    counts = Counter([message.status or unknown for message in results])
-    if counts[ToolStatus.OK] == len(results):
+def _ended(statuses: Sequence[ToolStatus | None]) -> str:
+    counts = Counter(statuses)
+    if counts[ToolStatus.OK] == len(statuses):
         return "all successful"
     parts = (
         (counts[ToolStatus.OK], "ok"),
         (counts[ToolStatus.FAILED], "failed"),
-        (counts[ToolStatus.UNKNOWN], "unknown"),
+        (counts[ToolStatus.UNKNOWN] + counts[None], "unknown"),
     )
     return ", ".join(f"{count} {name}" for count, name in parts if count)
 
 
 def _speaks(message: Message) -> bool:
     """Whether it has more text than a word of two letters; most calls come without any."""
-    return message.sizes.breakdown[Category.ASSISTANT] > _SILENT
+    return message.sizes.breakdown[_ASSISTANT] > _SILENT
 
 
 def _line(message: Message, chars: int) -> str:

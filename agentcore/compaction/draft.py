@@ -18,6 +18,7 @@ from agentcore.compaction.plan import (
     apply_plan,
     check_rows,
     in_place,
+    make_removal,
     places_of,
     runs_of,
     sizes_after,
@@ -67,8 +68,8 @@ class Draft:
         messages, sources, told = list(before.messages), list(self._sources), list(self._told)
         sizes = before.sizes
         for some in plan.replaced:
-            sizes = sizes - total(messages[row].sizes for row in some.messages)
-            sizes = sizes + total(message.sizes for message in some.messages.values())
+            sizes = sizes - total([messages[row].sizes for row in some.messages])
+            sizes = sizes + total([message.sizes for message in some.messages.values()])
             said = some.fate, some.stage
             for row, message in some.messages.items():
                 messages[row] = message
@@ -130,7 +131,7 @@ class Draft:
         for told, run in groupby(self._told):
             stop = row + len(list(run))
             if told is not _KEPT:
-                yield Removal(row, stop, *told)
+                yield make_removal(row, stop, *told)
             row = stop
 
 

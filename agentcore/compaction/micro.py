@@ -25,13 +25,16 @@ class Micro:
         messages = situation.snapshot.messages
         found = Replacements(situation, NAME, Fate.MASKED)
         newest = newest_group(messages)
+        tool, thinking = Role.TOOL, Category.THINKING
         for row, message in enumerate(messages):
+            if message.role is not tool and thinking not in message.sizes.breakdown:
+                continue
             if found.is_enough:
                 break
             if row in newest:
                 continue
-            if message.role is Role.TOOL:
+            if message.role is tool:
                 found.offer(row, masked)
-            elif Category.THINKING in message.sizes.breakdown:
+            else:
                 found.offer(row, shorter_thinking, Fate.CUT)
         return found.plan()

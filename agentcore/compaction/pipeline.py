@@ -220,7 +220,10 @@ class _Run:
         must = self._trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
         if not must and gain < self._profile.min_gain * self.pressure.limit:
             return Failure.NOTHING_TO_COMPACT
-        return Failure.INVARIANT if check(plan, before, after, self._pins) else None
+        was_legal = bool(self._stages)
+        if check(plan, before, after, self._pins, was_legal=was_legal):
+            return Failure.INVARIANT
+        return None
 
     def _empty(self) -> CompactionPlan:
         return CompactionPlan(self._before.state, (), ())

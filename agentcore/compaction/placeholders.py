@@ -8,11 +8,13 @@ from functools import lru_cache
 import orjson
 
 from agentcore.breakdown import Sizes, byte_length, measure_message
-from agentcore.messages import Cut, Message, Role, ToolStatus
+from agentcore.frozen import maker
+from agentcore.messages import Cut, Message, Role, ToolStatus, make_message
 from agentcore.wire import encoded
 
 SNIPPED, MASKED = "[Tool result snipped - ", "[Result: "
 _TOOL = Role.TOOL
+_cut = maker(Cut)
 STATUS = {
     ToolStatus.OK: "success",
     ToolStatus.FAILED: "failure",
@@ -48,7 +50,7 @@ def _result(message: Message, text: str) -> Message:
     except TypeError:
         raw = encoded(value)
     wire = raw.decode()
-    return Message(
+    return make_message(
         wire,
         _TOOL,
         _sizes(len(raw), len(wire)),
@@ -58,7 +60,7 @@ def _result(message: Message, text: str) -> Message:
         None,
         message.tool,
         message.status,
-        Cut(original_bytes(message), byte_length(text)),
+        _cut(message.cut.original if message.cut else message.sizes.bytes, byte_length(text)),
         message.turn,
         message.number or message.replaces,
     )

@@ -14,6 +14,7 @@ from typing import TypeVar
 from agentcore.breakdown import Sizes, total
 from agentcore.compaction.rows import splice
 from agentcore.errors import PlanError
+from agentcore.frozen import maker
 from agentcore.messages import Message
 from agentcore.snapshot import Snapshot, State
 
@@ -71,6 +72,9 @@ class Birth:
     place: int | None = None
 
 
+make_removal, _birth = maker(Removal), maker(Birth)
+
+
 @dataclass(frozen=True, slots=True)
 class Replaced:
     """Rows alike: each gets another message in its place, all with one fate. By row, ascending."""
@@ -108,7 +112,7 @@ class CompactionPlan:
         removals, births = list(self.removals), list(self.births)
         for some in self.replaced:
             for row, message in some.messages.items():
-                removals.append(Removal(row, row + 1, some.fate, some.stage))
+                removals.append(make_removal(row, row + 1, some.fate, some.stage))
                 births.append(in_place(row, message, some.stage))
         removals.sort(key=attrgetter("start"))
         births.sort(key=attrgetter("at"))
@@ -132,7 +136,7 @@ class Revision:
 
 def in_place(row: int, message: Message, stage: str) -> Birth:
     """The birth of a message that replaces a row."""
-    return Birth(row, message, None, stage, (range(row, row + 1),))
+    return _birth(row, message, None, stage, (range(row, row + 1),))
 
 
 def apply_plan(

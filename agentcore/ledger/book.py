@@ -18,6 +18,7 @@ COMPARED = 200
 # Calls whose result may still come.
 OPEN_CALLS = 64
 TRIED_CHARS = 120
+_FAILURE = FactKind.FAILURE
 _PATHS = (FactKind.CHANGED_PATH, FactKind.READ_PATH)
 _WORD = re.compile(r"\w")
 _DIGITS = re.compile(r"[0-9][0-9.,]*")
@@ -141,11 +142,15 @@ class Ledger:
 
     def _of_a_call(self, fact: Fact) -> Fact:
         """A failed call changed and read nothing: what it named leaves, and says what was tried."""
-        if fact.kind is not FactKind.FAILURE:
-            named = self._of_call.setdefault(fact.call, [])
-            named.append((fact, self._standing[fact.kind].get(fact.key)))
-            if len(self._of_call) > OPEN_CALLS:
-                del self._of_call[next(iter(self._of_call))]
+        if fact.kind is not _FAILURE:
+            named = fact, self._standing[fact.kind].get(fact.key)
+            of_call = self._of_call
+            if fact.call in of_call:
+                of_call[fact.call].append(named)
+                return fact
+            of_call[fact.call] = [named]
+            if len(of_call) > OPEN_CALLS:
+                del of_call[next(iter(of_call))]
             return fact
         tried = self._of_call.pop(fact.call, [])
         for named_fact, before in tried:

@@ -108,6 +108,7 @@ def test_a_plan_breaks_the_rules_that_the_whole_lists_break(
     after, _ = apply_plan(plan, before)
     found = {one.rule for one in check(plan, before, after, pins)}
     assert found == set(broken(plan, before, after, pins))
+    assert found == {one.rule for one in check(plan, before, after, pins, was_legal=True)}
 
 
 @settings(max_examples=200, deadline=None)
