@@ -32,7 +32,7 @@ class Asking:
         self._halt = halt
         self._emit = emit
         self._on_text = on_text
-        self._sees = True
+        self._blind: set[str] = set()
 
     async def reply(
         self, sent: Snapshot, schemas: tuple[ToolSchema, ...], spent: Spent
@@ -41,13 +41,14 @@ class Asking:
         when it is final, or after the last try."""
         attempt, model = 1, self._answering.now.model
         while True:
-            messages = sent.messages if self._sees else without_pictures(sent.messages)
+            sees = model.name not in self._blind
+            messages = sent.messages if sees else without_pictures(sent.messages)
             try:
                 reply = await self._halt.race(model.reply(messages, schemas, self._on_text))
                 return reply, accepted(reply, sent.state.last_number)
             except ModelError as error:
-                if self._sees and error.over_pictures and Category.IMAGES in sent.sizes.breakdown:
-                    self._sees = False
+                if sees and error.over_pictures and Category.IMAGES in sent.sizes.breakdown:
+                    self._blind.add(model.name)
                     await self._retried(f"{error}; asked again without pictures", error, spent)
                     continue
                 if not error.retryable or attempt == TRIES:

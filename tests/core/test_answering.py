@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from histories import calls, result, user, with_picture
 from stage import DONE, Stage, use
 
 from agentcore import PRESETS
-from agentcore.answering import ANSWER_TOKENS, Answering
-from agentcore.events import LimitReached, RunEnd, TurnEnded
+from agentcore.answering import ANSWER_TOKENS, Answerer, Answering
+from agentcore.asking import Asking
+from agentcore.errors import ModelError
+from agentcore.events import Event, LimitReached, RunEnd, TurnEnded
+from agentcore.halt import Halt
 from agentcore.llm.base import Reply
 from agentcore.llm.router import Tier, Tiers
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.options import Ceilings
+from agentcore.snapshot import Snapshot
+from agentcore.turn import Spent
 from agentcore.usage import Prices, Usage
 
 CALL = Usage(input=1_000, output=1_000)
@@ -87,6 +94,22 @@ def test_without_other_tiers_the_own_model_answers() -> None:
         answering = Answering(own, LARGE.prices, tiers)
         answering.choose(10**6, Decimal("0.01"))
         assert (answering.now.model, answering.now.reason) == (own, "")
+
+
+async def test_a_model_that_takes_no_pictures_does_not_speak_for_another() -> None:
+    async def emit(events: Sequence[Event]) -> None:
+        pass
+
+    blind = Other("small-3", ModelError("no image input", over_pictures=True), DONE)
+    seeing = Other("scripted", DONE)
+    answering = Answering(blind, Prices(), None)
+    asking = Asking(answering, halt=Halt(), emit=emit, on_text=None)
+    shown = Snapshot.of([user("look"), calls("c"), with_picture(result("c", "a.png"))])
+    await asking.reply(shown, (), Spent())
+    answering.now = Answerer(seeing, Prices())
+    await asking.reply(shown, (), Spent())
+    sent = [asked.messages[2].wire for model in (blind, seeing) for asked in model.requests]
+    assert ["data:image" in wire for wire in sent] == [True, False, True]
 
 
 async def test_a_run_steps_down_within_its_ceiling_and_each_turn_says_so() -> None:
