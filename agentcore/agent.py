@@ -12,7 +12,7 @@ from agentcore.calling import Calling
 from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.compaction.result import Trigger
 from agentcore.context import Context
-from agentcore.directives import Directives, Instruction, InstructionKind
+from agentcore.directives import Asked, Directives, Instruction, InstructionKind
 from agentcore.editing import EDITS, edit
 from agentcore.errors import ContextTooLong, InstructionChanged, ModelError
 from agentcore.events import (
@@ -75,11 +75,19 @@ class Agent:
         self._run_open = standing.run_open
         self._answered = standing.answered
         self._recovered = standing.recovered
-        self._prefix = standing.prefix
         self._spent = standing.spent
+        self._waited = standing.waited
         self._halt = Halt()
         self._answering = Answering(model, means.prices, means.tiers)
-        self._asking = Asking(self._answering, halt=self._halt, emit=emit, on_text=means.on_text)
+        self._asking = Asking(
+            self._answering,
+            toolbox,
+            counter=counter,
+            prefix=standing.prefix,
+            halt=self._halt,
+            emit=emit,
+            on_text=means.on_text,
+        )
         self._calling = Calling(context, toolbox, halt=self._halt, check=means.check)
         self._recall = Recall(context, means.archive)
         self._headroom = Headroom(
@@ -131,7 +139,9 @@ class Agent:
 
     async def _repair(self) -> None:
         """Answer calls that a lost worker left open. They may have run; they are not run again."""
-        profile = (await self._poll()).profile
+        directives = await self._poll()
+        if self._waited and directives.asked:
+            return
         requested = self._context.snapshot()
         plan, reasons = repair(requested, INTERRUPTED)
         events: list[Event] = []
@@ -142,13 +152,17 @@ class Agent:
             events.append(Recovered(self._turn, len(reasons)))
             if reasons:
                 self._turn += 1
-                events.append(self._turn_ended(Request(requested), profile))
+                request = self._waited or self._asking.nothing(requested.state)
+                events.append(self._turn_ended(request, directives.profile))
         if events:
             await self._emit(events)
 
     async def _step(self) -> RunEnd | None:
         """One border and what follows it."""
         directives = await self._poll()
+        if self._waited and directives.asked:
+            await self._go_on(self._waited, directives)
+            return None
         if directives.stop or self._halt.is_thrown:
             return RunEnd.STOPPED
         for instruction in directives.instructions:
@@ -224,65 +238,63 @@ class Agent:
         return last is not None and last.role in (Role.USER, Role.TOOL)
 
     async def _take_turn(self, profile: Profile) -> None:
-        request = self._request(profile)
-        request.reply, message = await self._asking.reply(
-            request.list, self._toolbox.schemas, self._spent
-        )
+        request, message = await self._asking.reply(self._context, profile, self._spent)
         self._turn += 1
         message = self._context.append(replace(message, turn=self._turn))
         self._spent.turns += 1
         self._spent.tool_calls += len(message.calls)
-        self._answering.heard(request.reply.usage)
-        self._spent.bill(self._answering.now.prices.cost(request.reply.usage))
-        if request.reply.usage:
-            sent = request.list.sizes + self._toolbox.sizes
-            self._counter.learn(request.reply.usage.prompt, sent)
         added = MessageAdded(message, self._turn)
         if not message.calls:
             self._answered = True
             await self._emit([added, self._turn_ended(request, profile)])
             return
-        await self._emit([added, *(ToolStarted(call, self._turn) for call in message.calls)])
-        results = await self._calling.run(message.calls, self._turn)
-        await self._emit([*results, self._turn_ended(request, profile)])
+        await self._answer_calls(request, profile, [added], {})
+
+    async def _go_on(self, request: Request, directives: Directives) -> None:
+        """Finish the turn that waits: with the answers, or unanswered where the run is stopped."""
+        if directives.stop:
+            self._halt.throw()
+        elif None in directives.asked.values():
+            raise Waits
+        self._turn += 1
+        self._spent.tool_calls += len(self._calling.due(directives.asked))
+        self._waited = None
+        await self._answer_calls(request, directives.profile, [], directives.asked)
+
+    async def _answer_calls(
+        self, request: Request, profile: Profile, told: list[Event], asked: Asked
+    ) -> None:
+        """Run the newest reply's calls in order, up to the first that a person has to be asked
+        about: then all such are asked about at once. Raises Waits, and Halted after a stop.
+
+        What was denied is answered before anything starts: from the start on the answers are used,
+        and after a crash a call without a result counts as interrupted.
+        """
+        turn, calling = self._turn, self._calling
+        told = [*told, *calling.deny(calling.due(asked), turn)]
+        due = calling.due(asked)
+        wanted = calling.wanted(due, asked, profile)
+        ready = due[: due.index(wanted[0])] if wanted else due
+        if ready and not self._halt.is_thrown:
+            began = [ToolStarted(one.altered, turn, request.waited) for one in ready]
+            await self._emit([*told, *began])
+            told = []
+        told += await calling.run(ready, turn)
+        if wanted and not self._halt.is_thrown:
+            so_far = self._turn_ended(request, profile)
+            await self._emit([*told, *calling.questions(wanted, so_far)])
+            raise Waits
+        told += await calling.run(due[len(ready) :], turn)
+        await self._emit([*told, self._turn_ended(request, profile)])
         if self._halt.is_thrown:
             raise Halted
 
-    def _request(self, profile: Profile) -> Request:
-        sent = self._context.snapshot()
-        estimate = self._counter.count(sent.sizes + self._toolbox.sizes)
-        self._answering.choose(estimate, self._spent.left(profile))
-        stable, reason = self._prefix.advance(
-            sent,
-            self._toolbox.schemas,
-            self._toolbox.sizes,
-            model=self._answering.now.model.name,
-            causes=self._context.take_causes(),
-        )
-        return Request(sent, estimate, stable, reason, self._prefix.break_number)
-
     def _turn_ended(self, request: Request, profile: Profile) -> TurnEnded:
-        context, reply, asked = self._context, request.reply, self._answering.now
-        return TurnEnded(
-            turn=self._turn,
-            run=self._run,
-            requested=request.list.state,
-            ended=context.state,
-            sizes=context.sizes,
-            breakdown=context.sizes.breakdown + self._toolbox.sizes.breakdown,
+        return request.ended(
+            self._turn,
+            self._run,
+            self._context,
+            schemas=self._toolbox.sizes,
             pressure=self._headroom.pressure(profile),
-            usage=reply.usage if reply else None,
-            estimate=request.estimate,
             ratio=self._counter.ratio,
-            request_bytes=reply.request_bytes if reply else 0,
-            stable_prefix=request.stable_prefix,
-            break_reason=request.break_reason,
-            seconds=reply.seconds if reply else 0.0,
-            model=(reply.model if reply else "") or asked.model.name,
-            requested_model=asked.model.name,
-            routed=asked.reason,
-            schemas=self._prefix.schemas,
-            break_number=request.break_number,
-            prices=asked.prices,
-            cost=asked.prices.cost(reply.usage) if reply else None,
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from agentcore.compaction.asked import CompactionOptions, PreparedPlan
 from agentcore.messages import Message
@@ -44,10 +46,26 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person said of a tool call. `arguments`: the JSON that it is to be run with instead of
+    what the model wrote; `reason` of a no, for the model; `late`: nobody said anything in time."""
+
+    allow: bool
+    arguments: str | None = None
+    reason: str = ""
+    late: bool = False
+
+
+# What people were asked of the newest reply's calls, by the call's place; None: not answered yet.
+Asked: TypeAlias = Mapping[int, Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Directives:
     """`instructions` in the order in which they were queued; `pins` and `checkpoints` are
     message numbers; `hold`: no automatic compaction; `hold_until`: none before so much is used;
     `compaction_allowed`: the answer to an asked one, None without;
+    `asked`: the questions about tool calls whose answers nothing has used yet;
     `profile` holds the automatic switch in force; `rests`: no run is begun, what is owed waits."""
 
     profile: Profile
@@ -59,3 +77,4 @@ class Directives:
     hold_until: int = 0
     rests: bool = False
     compaction_allowed: bool | None = None
+    asked: Asked = field(default_factory=dict)

@@ -24,13 +24,14 @@ from agentcore.compaction.events import (
 from agentcore.compaction.plan import Revision
 from agentcore.kinds import BreakReason, EventKind, RunEnd, shown
 from agentcore.messages import Message, ToolCall, ToolStatus
-from agentcore.requests import LimitReached, RequestRetried, TurnEnded, usd
+from agentcore.requests import CallWanted, LimitReached, RequestRetried, TurnEnded, usd
 from agentcore.usage import Usage
 
 __all__ = [
     "ApprovalWanted",
     "Blocked",
     "BreakReason",
+    "CallWanted",
     "CheckpointSet",
     "CompactionEnded",
     "CompactionFailed",
@@ -120,9 +121,12 @@ class MessageAdded:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
+    """`waited`: the turn waited for a person, whose answers are used by this."""
+
     kind: ClassVar[EventKind] = EventKind.TOOL_STARTED
     call: ToolCall
     turn: int
+    waited: bool = False
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -216,6 +220,7 @@ Event: TypeAlias = (
     | CompactionFailed
     | OverBudget
     | ApprovalWanted
+    | CallWanted
     | HookFailed
     | LimitReached
     | Blocked

@@ -20,6 +20,24 @@ class Automatic(StrEnum):
     OFF = "off"
 
 
+class Mode(StrEnum):
+    """Each may do what the one before may, and more: read and search, run commands and look into
+    the web, change files."""
+
+    PLAN = "plan"
+    DEBUG = "debug"
+    GOAL = "goal"
+
+
+class Effect(StrEnum):
+    """What a tool does outside the list, the widest of it."""
+
+    READ = "read"
+    COMMAND = "command"
+    WEB = "web"
+    WRITE = "write"
+
+
 class SummaryFailure(StrEnum):
     """What happens to the list when its summary fails: nothing, or what leaves goes all the same,
     with an omission note and the ledger under it, or with the bare note."""
@@ -162,6 +180,27 @@ class DocumentOptions:
             raise ProfileError(f"memory is true or false, not {self.memory!r}", "documents.memory")
 
 
+@dataclass(frozen=True, slots=True)
+class ApprovalOptions:
+    """The effects that a tool call asks a person for before it runs, by the mode of the session.
+    `minutes` without an answer are a no; 0: it is waited as long as it takes."""
+
+    plan: tuple[Effect, ...] = ()
+    debug: tuple[Effect, ...] = ()
+    goal: tuple[Effect, ...] = ()
+    minutes: int = 15
+
+    def __post_init__(self) -> None:
+        whole(self.minutes, "approvals.minutes")
+        for mode in Mode:
+            effects = _effects(getattr(self, mode), f"approvals.{mode}")
+            object.__setattr__(self, mode, effects)
+
+    def of(self, mode: Mode) -> tuple[Effect, ...]:
+        effects: tuple[Effect, ...] = getattr(self, mode)
+        return effects
+
+
 def counts(group: Any, name: str, *, least: int = 0) -> None:
     """Every field that is no member of a closed list is a whole number."""
     for one in fields(group):
@@ -188,6 +227,14 @@ def member(members: type[StrEnum], value: Any, name: str) -> StrEnum:
         return members(value)
     except ValueError:
         raise ProfileError(f"{name} is one of {', '.join(members)}, not {value!r}", name) from None
+
+
+def _effects(values: Any, name: str) -> tuple[Effect, ...]:
+    """In one order, each once. Raises ProfileError."""
+    if not isinstance(values, list | tuple):
+        raise ProfileError(f"{name} is a list of {', '.join(Effect)}, not {values!r:.80}", name)
+    chosen = {member(Effect, value, name) for value in values}
+    return tuple(effect for effect in Effect if effect in chosen)
 
 
 def _is_text(value: Any, most: int) -> bool:

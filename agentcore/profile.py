@@ -11,6 +11,7 @@ from agentcore.breakdown import Sizes
 from agentcore.errors import ProfileError
 from agentcore.limits import Limits
 from agentcore.options import (
+    ApprovalOptions,
     Automatic,
     Ceilings,
     Direction,
@@ -52,6 +53,7 @@ GROUPS: Mapping[str, type[Any]] = {
     "summary": SummaryOptions,
     "ceilings": Ceilings,
     "documents": DocumentOptions,
+    "approvals": ApprovalOptions,
 }
 
 # Fields of the groups that take a member of a closed list.
@@ -91,6 +93,7 @@ class Profile:
     summary: SummaryOptions = field(default_factory=SummaryOptions)
     ceilings: Ceilings = field(default_factory=Ceilings)
     documents: DocumentOptions = field(default_factory=DocumentOptions)
+    approvals: ApprovalOptions = field(default_factory=ApprovalOptions)
 
     def __post_init__(self) -> None:
         _check(self)

@@ -7,11 +7,15 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from agentcore.breakdown import Breakdown, Sizes
-from agentcore.compaction.events import plain
+from agentcore.compaction.events import plain, used
 from agentcore.kinds import BreakReason, EventKind, shown
+from agentcore.messages import ToolCall
 from agentcore.pressure import Pressure, TokenSource
 from agentcore.snapshot import State
 from agentcore.usage import Prices, Usage
+
+# Of arguments that are asked about; the message holds the whole.
+ARGUMENTS_CHARS = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,8 @@ class TurnEnded:
     counter said of it; `stable_prefix` bytes of that request equal the one before, until message
     `break_number`; `cost` is in USD by `prices`, None where it is not known; `requested_model` is
     whom it was sent to, `model` who answered; `routed` says why that is not the session's own;
-    `schemas` tells tool schemas apart."""
+    `schemas` tells tool schemas apart; `waited`: a `CallWanted` told the turn before, and what its
+    request took is billed."""
 
     kind: ClassVar[EventKind] = EventKind.TURN_ENDED
     turn: int
@@ -45,6 +50,7 @@ class TurnEnded:
     break_number: int | None = None
     prices: Prices = Prices()
     cost: Decimal | None = None
+    waited: bool = False
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -75,6 +81,30 @@ class TurnEnded:
             "break": self.break_reason,
             "break_number": self.break_number,
             "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CallWanted:
+    """The run waits for a person to allow a call, the one at `place` of message `number`. `turn` is
+    its turn as it stands so far, None where that was told before."""
+
+    kind: ClassVar[EventKind] = EventKind.APPROVAL_WANTED
+    call: ToolCall
+    place: int
+    number: int
+    pressure: Pressure
+    turn: TurnEnded | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "subject": shown(self.call.id),
+            "tool": shown(self.call.name),
+            "arguments": shown(self.call.arguments, ARGUMENTS_CHARS),
+            "message": self.number,
+            "place": self.place,
+            **used(self.pressure),
         }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agentcore.breakdown import Breakdown, Sizes, total
 from agentcore.ledger.extract import with_facts
-from agentcore.messages import Message, MessageLike, Role, as_message
+from agentcore.messages import Message, MessageLike, Role, ToolCall, as_message
 
 PLACES_A_NUMBER = 4
 
@@ -97,6 +97,16 @@ def newest_group(messages: Sequence[Message]) -> range:
         if messages[row].calls:
             return group_at(messages, row)
     return range(0)
+
+
+def open_calls(messages: Sequence[Message]) -> dict[int, ToolCall]:
+    """The calls of the newest reply without a result, by their place in it."""
+    rows = newest_group(messages)
+    if not rows or rows.stop < len(messages):
+        return {}
+    answered = {messages[row].tool_call_id for row in rows[1:]}
+    calls = enumerate(messages[rows.start].calls)
+    return {place: call for place, call in calls if call.id not in answered}
 
 
 def fresh_rows(messages: Sequence[Message]) -> range:

@@ -14,7 +14,7 @@ from agentcore.llm.router import Tiers
 from agentcore.prefix import Prefix
 from agentcore.pressure import Window
 from agentcore.tools.recall import Archive
-from agentcore.turn import Spent
+from agentcore.turn import Request, Spent
 from agentcore.usage import Prices
 from agentcore.writer import Named
 
@@ -25,7 +25,8 @@ class Standing:
 
     `turn` and `run` are the last ones so far; `run_open`: the last run did not end; `answered`: it
     did, with an answer; `recovered`: its worker was lost; `spent` is that of the open run; `prefix`
-    knows the last request; `contradicted`: the window that a provider named when it refused one.
+    knows the last request; `contradicted`: the window that a provider named when it refused one;
+    `waited`: the request of turn `turn + 1`, which began and waited for a person.
     """
 
     turn: int = 0
@@ -37,6 +38,7 @@ class Standing:
     prefix: Prefix = field(default_factory=Prefix)
     contradicted: Window | None = None
     breaker: Breaker = Breaker()
+    waited: Request | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,29 +3,75 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
 
+from agentcore.breakdown import Sizes
+from agentcore.context import Context
 from agentcore.errors import ModelError
-from agentcore.events import BreakReason, LimitReached
+from agentcore.events import BreakReason, LimitReached, TurnEnded
 from agentcore.llm.base import Reply
 from agentcore.messages import Message, Role, ToolCall, ToolStatus, born
+from agentcore.pressure import Pressure
 from agentcore.profile import Profile
-from agentcore.snapshot import Snapshot
+from agentcore.snapshot import State
 from agentcore.tools.base import Outcome
+from agentcore.usage import Prices, Usage
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Request:
-    """One request and, once it came, its reply."""
+    """One request and, once it was answered, what it took: fields of `TurnEnded`, which says more
+    of them. `requested` is the state of the list that was sent."""
 
-    list: Snapshot
+    requested: State
+    requested_model: str
+    prices: Prices
+    routed: str = ""
+    schemas: str = ""
     estimate: int = 0
     stable_prefix: int = 0
     break_reason: BreakReason | None = None
     break_number: int | None = None
-    reply: Reply | None = None
+    usage: Usage | None = None
+    request_bytes: int = 0
+    seconds: float = 0.0
+    model: str = ""
+    cost: Decimal | None = None
+    waited: bool = False
+
+    def answered(self, reply: Reply) -> Request:
+        return replace(
+            self,
+            usage=reply.usage,
+            request_bytes=reply.request_bytes,
+            seconds=reply.seconds,
+            model=reply.model or self.model,
+            cost=self.prices.cost(reply.usage),
+        )
+
+    def ended(
+        self,
+        turn: int,
+        run: int,
+        context: Context,
+        *,
+        schemas: Sizes,
+        pressure: Pressure,
+        ratio: float,
+    ) -> TurnEnded:
+        """The turn that it led to, as the list is now."""
+        return TurnEnded(
+            turn=turn,
+            run=run,
+            ended=context.state,
+            sizes=context.sizes,
+            breakdown=context.sizes.breakdown + schemas.breakdown,
+            pressure=pressure,
+            ratio=ratio,
+            **{one.name: getattr(self, one.name) for one in fields(self)},
+        )
 
 
 @dataclass(slots=True)

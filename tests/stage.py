@@ -13,13 +13,15 @@ from histories import Value, answer, calls
 from agentcore import PRESETS, Profile
 from agentcore.agent import Agent
 from agentcore.context import Context
-from agentcore.directives import Directives, Instruction, InstructionKind
+from agentcore.directives import Answer, Directives, Instruction, InstructionKind
 from agentcore.errors import ToolError
-from agentcore.events import Event, RunEnd
+from agentcore.events import CallWanted, Event, RunEnd, RunStarted, ToolStarted, TurnEnded
 from agentcore.llm.scripted import Line, ScriptedModel
+from agentcore.options import Effect
 from agentcore.pressure import TokenCounter
 from agentcore.standing import Means, Standing
 from agentcore.tools.base import Picture, Toolbox, ToolResult, Workspace
+from agentcore.turn import Request
 
 E = TypeVar("E")
 
@@ -31,7 +33,12 @@ class Echo:
     name: str = "echo"
     description: str = "says it again"
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
+    effect: Effect = Effect.READ
     ran: int = 0
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        if arguments.get("wrong"):
+            raise ToolError("wrong arguments")
 
     async def run(self, arguments: Mapping[str, Any], workspace: Workspace) -> ToolResult:
         self.ran += 1
@@ -57,6 +64,9 @@ class Stage:
     hold: bool = False
     allowed: bool | None = None
     tool: Echo = field(default_factory=Echo)
+    others: Sequence[Echo] = ()
+    asked: dict[int, Answer | None] = field(default_factory=dict)
+    stands: dict[str, Any] = field(default_factory=dict)
     queue: list[Instruction] = field(default_factory=list)
     told: list[list[Event]] = field(default_factory=list)
     on_emit: Callable[[Sequence[Event]], None] | None = None
@@ -78,7 +88,7 @@ class Stage:
         """`options`: fields of Standing and Means."""
         stands = {one.name for one in fields(Standing)} & options.keys()
         means = {name: options[name] for name in options.keys() - stands}
-        toolbox = Toolbox([self.tool], Workspace(Path("/"), self.profile.limits))
+        toolbox = Toolbox([self.tool, *self.others], Workspace(Path("/"), self.profile.limits))
         return Agent(
             self.context,
             self.model,
@@ -93,6 +103,10 @@ class Stage:
     async def run(self, **options: Any) -> RunEnd | None:
         return await self.agent(**options).run()
 
+    async def go_on(self, **options: Any) -> RunEnd | None:
+        """Another worker, from what was told so far."""
+        return await self.run(**{**self.stands, **options})
+
     def events(self, kind: type[E]) -> list[E]:
         return [event for batch in self.told for event in batch if isinstance(event, kind)]
 
@@ -106,6 +120,23 @@ class Stage:
         self.told.append(list(events))
         taken = {getattr(event, "instruction", None) for event in events}
         self.queue = [one for one in self.queue if one.id not in taken]
+        for event in events:
+            self._keep(event)
+
+    def _keep(self, event: Event) -> None:
+        """What is stored of a turn that waits, as long as it does."""
+        if isinstance(event, RunStarted):
+            self.stands = {"run": event.run, "run_open": True}
+        elif isinstance(event, CallWanted):
+            self.asked[event.place] = None
+            if event.turn:
+                kept = {one.name: getattr(event.turn, one.name) for one in fields(Request)}
+                self.stands["waited"] = Request(**{**kept, "waited": True})
+        elif isinstance(event, ToolStarted) and event.waited:
+            self.asked.clear()
+        elif isinstance(event, TurnEnded):
+            self.asked.clear()
+            self.stands |= {"turn": event.turn, "waited": None}
 
     async def _poll(self) -> Directives:
         return Directives(
@@ -115,6 +146,7 @@ class Stage:
             stop=self.stop,
             hold=self.hold,
             compaction_allowed=self.allowed,
+            asked=dict(self.asked),
         )
 
     def edit(self, text: str) -> None:

@@ -11,6 +11,7 @@ from agentcore.breakdown import OMISSION_HEADER
 from agentcore.errors import ToolError
 from agentcore.llm.explorer import ExplorerModel
 from agentcore.messages import Message, born
+from agentcore.options import Effect
 from agentcore.tools.base import Toolbox, ToolResult, Workspace
 from agentcore.wire import loads
 
@@ -38,10 +39,14 @@ class FakeTool:
 
     description = "for tests"
     parameters: Mapping[str, Any] = {"type": "object"}
+    effect = Effect.READ
 
     def __init__(self, name: str, act: Callable[[Mapping[str, Any]], str]) -> None:
         self.name = name
         self._act = act
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Takes anything."""
 
     async def run(self, arguments: Mapping[str, Any], workspace: Workspace) -> ToolResult:
         return ToolResult(self._act(arguments))

@@ -21,7 +21,7 @@ class CompactionStarted:
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"trigger": self.trigger, **_used(self.pressure)}
+        return {"trigger": self.trigger, **used(self.pressure)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CompactionEnded:
             "left_out": result.left_out,
             "used_before": self.pressure.used,
             "seconds": round(self.seconds, 3),
-            **_used(self.after),
+            **used(self.after),
         }
 
 
@@ -85,7 +85,7 @@ class CompactionFailed:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalWanted:
-    """The run waits for a yes: `subject` is `compaction`, or the id of a tool call."""
+    """The run waits for a yes to what `subject` names: a compaction."""
 
     kind: ClassVar[EventKind] = EventKind.APPROVAL_WANTED
     subject: str
@@ -93,7 +93,7 @@ class ApprovalWanted:
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"subject": shown(self.subject), **_used(self.pressure)}
+        return {"subject": shown(self.subject), **used(self.pressure)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class OverBudget:
         return {
             "largest": self.largest,
             "largest_bytes": self.largest_bytes,
-            **_used(self.pressure),
+            **used(self.pressure),
         }
 
 
@@ -149,7 +149,7 @@ def plain(breakdown: Breakdown) -> dict[str, int]:
     return {str(category): size for category, size in breakdown.items()}
 
 
-def _used(pressure: Pressure) -> dict[str, Any]:
+def used(pressure: Pressure) -> dict[str, Any]:
     return {
         "used": pressure.used,
         "limit": pressure.limit,

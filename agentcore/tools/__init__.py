@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from enum import StrEnum
 
+from agentcore.options import Mode
 from agentcore.tools.base import Outcome, Tool, Toolbox, ToolResult, Workspace
 from agentcore.tools.checkpoint import CHECKPOINT
 from agentcore.tools.files import READ_FILE
@@ -29,15 +29,6 @@ __all__ = [
     "Workspace",
     "toolbox",
 ]
-
-
-class Mode(StrEnum):
-    """Each may do what the one before may, and more: read and search, run commands and look into
-    the web, change files."""
-
-    PLAN = "plan"
-    DEBUG = "debug"
-    GOAL = "goal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +59,7 @@ def toolbox(workspace: Workspace, mode: Mode = Mode.GOAL, lent: Lent = NOTHING_L
             for one in withheld
             for tool in tools[one]
         },
+        mode=mode,
         keys=lent.keys,
         close=tasks.close,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcore.errors import ToolError
+from agentcore.options import Effect
 from agentcore.tools.base import ToolResult, Workspace
 
 PATH = {"type": "string", "description": "Path relative to the workspace, such as src/app.py"}
@@ -20,6 +21,10 @@ class FunctionTool:
     description: str
     parameters: Mapping[str, Any]
     function: Callable[..., Awaitable[ToolResult]]
+    effect: Effect = Effect.READ
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        checked(arguments, self.parameters)
 
     async def run(self, arguments: Mapping[str, Any], workspace: Workspace) -> ToolResult:
         return await self.function(workspace, **checked(arguments, self.parameters))

@@ -14,6 +14,7 @@ from agentcore.breakdown import Sizes, byte_length, measure_schemas
 from agentcore.errors import ToolError, WireError
 from agentcore.limits import Keep, Limits, clamp
 from agentcore.messages import Cut, ToolCall, ToolStatus
+from agentcore.options import Effect, Mode
 from agentcore.redact import without_keys
 from agentcore.wire import loads
 
@@ -79,7 +80,8 @@ class Outcome:
 
 class Tool(Protocol):
     """`run` raises ToolError for what the model should read as a failure; it ends its own
-    processes when it is cancelled. `parameters` is a JSON schema of type object."""
+    processes when it is cancelled. `parameters` is a JSON schema of type object; `check` raises
+    ToolError for arguments that do not fit it. By `effect` a profile has people asked first."""
 
     @property
     def name(self) -> str: ...
@@ -87,14 +89,18 @@ class Tool(Protocol):
     def description(self) -> str: ...
     @property
     def parameters(self) -> Mapping[str, Any]: ...
+    @property
+    def effect(self) -> Effect: ...
+
+    def check(self, arguments: Mapping[str, Any]) -> None: ...
 
     async def run(self, arguments: Mapping[str, Any], workspace: Workspace) -> ToolResult: ...
 
 
 class Toolbox:
     """The tools offered in one session, and the only way to call them. `refusals`: what a call of
-    a tool that is not offered reads, by name. `keys`: values that no result may hold. Close it
-    when the work ends: what runs in the background ends then."""
+    a tool that is not offered reads, by name; `mode`: what they are offered for. `keys`: values
+    that no result may hold. Close it when the work ends: what runs in the background ends then."""
 
     def __init__(
         self,
@@ -102,6 +108,7 @@ class Toolbox:
         workspace: Workspace,
         *,
         refusals: Mapping[str, str] | None = None,
+        mode: Mode = Mode.GOAL,
         keys: Collection[str] = (),
         close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -110,44 +117,56 @@ class Toolbox:
         self._refusals = refusals or {}
         self._keys = keys
         self._close = close
+        self.mode = mode
         self.schemas: tuple[Mapping[str, Any], ...] = tuple(_schema(tool) for tool in tools)
         self.sizes: Sizes = measure_schemas(self.schemas)
 
-    async def call(self, call: ToolCall) -> Outcome:
-        """Run one call. Whatever goes wrong in it becomes a result that the model can read."""
-        started = time.monotonic()
-        try:
-            result = await self._run(call)
-        except ToolError as error:
-            result = ToolResult(f"{call.name}: {error}", ToolStatus.FAILED)
-        limits = self._workspace.limits
-        text = without_keys(result.text or "(no output)", self._keys)
-        captured = text if result.captured is None else without_keys(result.captured, self._keys)
-        pictures, refused = _fitting(result.pictures, limits.picture_bytes)
-        # In front, where no clamp of the head takes them away.
-        subject, *rest = text.split("\n", 1)
-        told = "\n".join([subject, *map(_refusal, refused), *rest])
-        return Outcome(
-            call,
-            clamp(told, limits.result_bytes, result.keep),
-            result.status,
-            "\n".join([captured, *(picture.url for picture in refused)]),
-            time.monotonic() - started,
-            result.checkpoint,
-            pictures,
-        )
-
-    async def close(self) -> None:
-        if self._close:
-            await self._close()
-
-    async def _run(self, call: ToolCall) -> ToolResult:
+    def check(self, call: ToolCall) -> Tool:
+        """The tool that would run. Raises ToolError for a call that none would take."""
         tool = self._tools.get(call.name)
         if tool is None:
             offered = ", ".join(sorted(self._tools))
             reason = self._refusals.get(call.name, "no such tool")
             raise ToolError(f"{reason}; the tools are {offered}")
-        return await tool.run(_arguments(call), self._workspace)
+        tool.check(_arguments(call))
+        return tool
+
+    async def call(self, call: ToolCall, note: str = "") -> Outcome:
+        """Run one call. Whatever goes wrong in it becomes a result that the model can read; a
+        `note` stands above it."""
+        started = time.monotonic()
+        try:
+            result = await self.check(call).run(_arguments(call), self._workspace)
+        except ToolError as error:
+            result = ToolResult(f"{call.name}: {error}", ToolStatus.FAILED)
+        return self._outcome(call, result, note, time.monotonic() - started)
+
+    def refused(self, call: ToolCall, text: str) -> Outcome:
+        """Of a call that was not run."""
+        return self._outcome(call, ToolResult(text, ToolStatus.FAILED), "", 0.0)
+
+    async def close(self) -> None:
+        if self._close:
+            await self._close()
+
+    def _outcome(self, call: ToolCall, result: ToolResult, note: str, seconds: float) -> Outcome:
+        limits = self._workspace.limits
+        text = without_keys(result.text or "(no output)", self._keys)
+        captured = text if result.captured is None else without_keys(result.captured, self._keys)
+        pictures, refused = _fitting(result.pictures, limits.picture_bytes)
+        above = [without_keys(note, self._keys)] if note else []
+        # In front, where no clamp of the head takes them away.
+        subject, *rest = text.split("\n", 1)
+        told = "\n".join([*above, subject, *map(_refusal, refused), *rest])
+        return Outcome(
+            call,
+            clamp(told, limits.result_bytes, result.keep),
+            result.status,
+            "\n".join([*above, captured, *(picture.url for picture in refused)]),
+            seconds,
+            result.checkpoint,
+            pictures,
+        )
 
 
 def counted(count: int, noun: str) -> str:

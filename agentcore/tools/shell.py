@@ -11,6 +11,7 @@ from pathlib import Path
 from agentcore.breakdown import byte_length
 from agentcore.limits import Limits
 from agentcore.messages import ToolStatus
+from agentcore.options import Effect
 from agentcore.tools.arguments import FunctionTool, count, schema, text
 from agentcore.tools.base import ToolResult, Workspace
 from agentcore.tools.guard import Reason
@@ -100,6 +101,7 @@ RUN_COMMAND = FunctionTool(
         {"timeout": count("Seconds after which it is ended, at most those of the session")},
     ),
     run_command,
+    Effect.COMMAND,
 )
 
 

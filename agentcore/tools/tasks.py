@@ -8,6 +8,7 @@ import time
 from agentcore.errors import ToolError
 from agentcore.limits import Limits, whole_characters
 from agentcore.messages import ToolStatus
+from agentcore.options import Effect
 from agentcore.tools.arguments import FunctionTool, count, schema, text
 from agentcore.tools.base import Tool, ToolResult, Workspace
 from agentcore.tools.guard import Reason
@@ -109,6 +110,7 @@ class Tasks:
                 "It ends when you stop it, and at the end of your answer.",
                 schema({"command": text("The command line")}),
                 self._start,
+                Effect.COMMAND,
             ),
             FunctionTool(
                 "read_task",

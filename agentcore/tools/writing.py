@@ -11,6 +11,7 @@ from itertools import islice
 from secrets import token_hex
 
 from agentcore.errors import ToolError
+from agentcore.options import Effect
 from agentcore.tools.arguments import PATH, FunctionTool, schema, text
 from agentcore.tools.base import ToolResult, Workspace, counted
 from agentcore.tools.paths import file_size, located, writable
@@ -35,6 +36,7 @@ WRITE_FILE = FunctionTool(
     "a part of a file use edit_file.",
     schema({"path": PATH, "content": text("The whole text of the file")}),
     write_file,
+    Effect.WRITE,
 )
 EDIT_FILE = FunctionTool(
     "edit_file",
@@ -48,6 +50,7 @@ EDIT_FILE = FunctionTool(
         }
     ),
     edit_file,
+    Effect.WRITE,
 )
 
 

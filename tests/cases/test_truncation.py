@@ -10,6 +10,7 @@ from agentcore.events import EventKind
 from agentcore.limits import NOTICE_BYTES, Limits
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import Message, ToolCall
+from agentcore.options import Effect
 from agentcore.tools.base import Picture, Toolbox, ToolResult, Workspace
 
 
@@ -18,10 +19,14 @@ class Printer:
 
     description = "prints"
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
+    effect = Effect.READ
 
     def __init__(self, name: str, text: str, *pictures: Picture) -> None:
         self.name = name
         self._result = ToolResult(text, pictures=pictures)
+
+    def check(self, arguments: Any) -> None:
+        """Takes anything."""
 
     async def run(self, arguments: Any, workspace: Workspace) -> ToolResult:
         return self._result

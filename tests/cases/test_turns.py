@@ -27,6 +27,7 @@ from agentcore.directives import InstructionKind
 from agentcore.events import EventKind
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.messages import Message
+from agentcore.options import Effect
 from agentcore.pressure import Budget, TokenCounter, Unit, Window, WindowSource
 from agentcore.tools.base import Toolbox, ToolResult, Workspace
 
@@ -119,6 +120,10 @@ async def test_compact_deletes_the_queue(case: dict[str, Any]) -> None:
         name = "run_command"
         description = "runs"
         parameters: dict[str, Any] = {"type": "object", "properties": {}}
+        effect = Effect.COMMAND
+
+        def check(self, arguments: Any) -> None:
+            """Takes anything."""
 
         async def run(self, arguments: Any, workspace: Workspace) -> ToolResult:
             desk.ask("", InstructionKind.COMPACT)
