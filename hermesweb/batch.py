@@ -13,6 +13,7 @@ from agentcore.compaction.plan import Fate
 from agentcore.compaction.result import CompactionState, Trigger
 from agentcore.events import (
     ApprovalWanted,
+    CallWanted,
     CheckpointSet,
     CompactionEnded,
     CompactionFailed,
@@ -32,6 +33,7 @@ from agentcore.events import (
     RunEnded,
     RunStarted,
     SystemRebuilt,
+    ToolStarted,
     TurnEnded,
 )
 from agentcore.pressure import Pressure
@@ -43,7 +45,6 @@ from hermesweb.models import (
     Compaction,
     MemoryEntry,
     Status,
-    StoredTurn,
 )
 from hermesweb.shown import shown
 
@@ -105,6 +106,7 @@ def _(event: RunStarted, batch: Batch) -> Mapping[str, Any]:
 def _(event: RunEnded, batch: Batch) -> Mapping[str, Any]:
     session = batch.session
     session.run_open = session.stop_requested = False
+    approvals.end(session)
     if event.usage:
         spending.bill(session, event.usage, event.cost)
     session.run_end, session.run_reason = event.end, shown(event.reason)
@@ -134,16 +136,10 @@ def _(event: CheckpointSet, batch: Batch) -> Mapping[str, Any]:
 @_apply.register
 def _(event: TurnEnded, batch: Batch) -> Mapping[str, Any]:
     session = batch.session
-    approvals.use(session)
+    approvals.end(session)
     session.turns = event.turn
-    session.ratio = event.ratio
-    session.breakdown = totals.plain(event.breakdown)
     session.status = _working(session)
-    _measured(session, event.pressure)
-    spending.bill(session, event.usage, event.cost)
-    StoredTurn.objects.create(
-        **spending.turn_columns(event), session=session, **totals.gauge(session)
-    )
+    _keep_turn(session, event)
     return {"near": steering.nears(session)}
 
 
@@ -174,7 +170,21 @@ def _(event: MemoryInjected, batch: Batch) -> Mapping[str, Any]:
 
 @_apply.register
 def _(event: ApprovalWanted, batch: Batch) -> Mapping[str, Any]:
-    approvals.ask(batch.session, event.subject)
+    approvals.ask_compaction(batch.session)
+    return {}
+
+
+@_apply.register
+def _(event: CallWanted, batch: Batch) -> Mapping[str, Any]:
+    if event.turn:
+        _keep_turn(batch.session, event.turn)
+    return approvals.ask_call(batch.session, event)
+
+
+@_apply.register
+def _(event: ToolStarted, batch: Batch) -> Mapping[str, Any]:
+    if event.waited:
+        approvals.use(batch.session)
     return {}
 
 
@@ -268,6 +278,13 @@ def _(event: Recovered, batch: Batch) -> Mapping[str, Any]:
 
 def _working(session: AgentSession) -> Status:
     return Status.STOPPING if session.stop_requested else Status.RUNNING
+
+
+def _keep_turn(session: AgentSession, event: TurnEnded) -> None:
+    session.ratio = event.ratio
+    session.breakdown = totals.plain(event.breakdown)
+    _measured(session, event.pressure)
+    spending.keep_turn(session, event)
 
 
 def _measured(session: AgentSession, pressure: Pressure) -> None:

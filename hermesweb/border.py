@@ -34,7 +34,10 @@ GOES_ON = (RunEnd.ANSWERED, RunEnd.STOPPED, RunEnd.LIMIT)
 
 
 def is_due(session: AgentSession) -> bool:
-    """Whether anyone asked for work, or a lost worker left some."""
+    """Whether anyone asked for work, or a lost worker left some; while it waits for a person a run
+    needs none."""
+    if session.status == Status.WAITING:
+        return False
     return session.run_open or session.status in (*lease.AT_WORK, Status.QUEUED)
 
 
@@ -43,6 +46,7 @@ def read(held: Lease) -> Directives:
     session = _mine(held)
     profile = _profile(session, held)
     queued = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
+    questions = approvals.open_questions(session)
     return Directives(
         profile=profile,
         pins=pins.in_force(session),
@@ -53,7 +57,8 @@ def read(held: Lease) -> Directives:
         hold=session.thrash or (session.hold and not session.hold_until),
         hold_until=session.hold_until if session.hold else 0,
         rests=rests(session),
-        compaction_allowed=approvals.allowed(session),
+        compaction_allowed=approvals.allowed(questions),
+        asked=approvals.asked(questions),
     )
 
 
@@ -124,8 +129,11 @@ def _leave(held: Lease, end: RunEnd | None) -> bool:
         nonlocal again
         waiting = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
         again = end in GOES_ON and waiting.exists()
-        session.stop_requested = False
-        if end is None and approvals.pending(session):
+        session.stop_requested = end is None and session.stop_requested
+        if session.stop_requested:
+            again = True
+            session.status, session.asked_at = Status.STOPPING, timezone.now()
+        elif end is None and approvals.pending(session).exists():
             session.status = Status.WAITING
         elif again or end is None:
             again = True

@@ -12,12 +12,16 @@ from agentcore.directives import InstructionKind
 from agentcore.erasing import digest, erased
 from agentcore.events import EventKind
 from agentcore.messages import Message
-from hermesweb import bodies, lives, pins, totals, wishes
+from hermesweb import approvals, bodies, lives, pins, totals, wishes
 from hermesweb.models import AgentSession, Instruction, InstructionState, StoredMessage
 from hermesweb.shown import shown
 from hermesweb.subjects import NONE
 
 SAYS_AN_INSTRUCTION = (EventKind.INSTRUCTION_QUEUED, EventKind.INSTRUCTION_EDITED)
+SAYS_A_CALL: Mapping[EventKind, tuple[str, ...]] = {
+    EventKind.APPROVAL_WANTED: ("arguments",),
+    EventKind.APPROVAL_GIVEN: ("old", "new", "reason"),
+}
 # Between a title and the state that a fork of it begins at.
 FORKED = " (fork at "
 # What a check of a compaction says before it names the facts that it lost.
@@ -88,6 +92,7 @@ def _forget(session: AgentSession, before: Message) -> None:
     for entry in session.memories.all():
         if number in entry.source_numbers:
             entry.delete()
+    _forget_answers(session, number)
     calls = {call.id for call in before.calls}
     if calls:
         about = {"path": NONE.path, "command": NONE.command, "arguments": NONE.arguments}
@@ -106,6 +111,17 @@ def _forget_instruction(session: AgentSession, before: Message) -> None:
     if named and str(shown(before.text)).strip().startswith(named):
         session.title = ""
         _blank(session, [EventKind.SESSION_CREATED, EventKind.FORKED], "title", lambda data: True)
+
+
+def _forget_answers(session: AgentSession, number: int) -> None:
+    """What people were asked of the calls of its group, and what they said."""
+    group = wishes.groups_of(session, [number])[0]
+    for asked in approvals.on_message(session, group):
+        asked.text, asked.options = "", {**asked.options, "reason": ""}
+        asked.save(update_fields=["text", "options"])
+    for kind, names in SAYS_A_CALL.items():
+        for name in names:
+            _blank(session, [kind], name, lambda data: data.get("message") == group)
 
 
 def _forget_lost(session: AgentSession, number: int) -> None:

@@ -113,7 +113,8 @@ def is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
 
 
 def can_stop(session: AgentSession) -> bool:
-    return session.status in (*lease.AT_WORK, Status.QUEUED) and not session.stop_requested
+    at_work = (*lease.AT_WORK, Status.QUEUED, Status.WAITING)
+    return session.status in at_work and not session.stop_requested
 
 
 def can_steer(session: AgentSession) -> bool:
@@ -122,7 +123,7 @@ def can_steer(session: AgentSession) -> bool:
 
 
 def can_resume(session: AgentSession) -> bool:
-    if not can_steer(session) or session.status in (*lease.AT_WORK, Status.QUEUED):
+    if not can_steer(session) or session.status in (*lease.AT_WORK, Status.QUEUED, Status.WAITING):
         return False
     unfinished = session.run_open or session.run_end not in ("", RunEnd.ANSWERED)
     return unfinished or session.hold or session.thrash

@@ -110,7 +110,8 @@ class Work:
 
     async def _watched(self, session: AgentSession) -> RunEnd | None:
         """Run the agent while the lease is kept; a lost one cancels it."""
-        recovered = session.run_open and not await self._database.run(approvals.waited, session)
+        asked = await self._database.run(approvals.open_questions, session)
+        recovered = session.run_open and not asked
         if recovered:
             # A full disk takes no log either, so what ended the last worker may not stand there.
             logger.warning("session %s goes on: its last worker was lost", session.pk)
@@ -152,6 +153,7 @@ class Work:
                 prefix=await self._database.run(opening.request_before, session, snapshot),
                 contradicted=endpoints.contradicted(session, model.name),
                 breaker=steering.breaker_of(session),
+                waited=await self._database.run(spending.waited, session),
             ),
             means=Means(
                 summarizer=await self._summarizer(session, profile, model),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
@@ -10,12 +11,14 @@ from typing import Any
 from django.db.models import Sum
 from django.utils import timezone
 
-from agentcore.events import EventKind, TurnEnded
+from agentcore.events import BreakReason, EventKind, TurnEnded
 from agentcore.messages import Role
 from agentcore.pressure import TokenSource
 from agentcore.requests import usd as usd
-from agentcore.turn import Spent
+from agentcore.snapshot import State
+from agentcore.turn import Request, Spent
 from agentcore.usage import Prices, Usage
+from hermesweb import totals
 from hermesweb.models import AgentSession, StoredTurn
 from hermesweb.models.columns import NAME_CHARS, ROUTED_CHARS
 from hermesweb.shown import shown
@@ -108,6 +111,40 @@ def cached(turn: StoredTurn) -> int | None:
     return Usage(**turn.usage).cache_read if turn.usage else None
 
 
+def keep_turn(session: AgentSession, event: TurnEnded) -> None:
+    """One row a turn: that of a turn that waited was written, and billed, before."""
+    columns = {**turn_columns(event), **totals.gauge(session)}
+    if event.waited:
+        session.stored_turns.filter(number=event.turn).update(**columns)
+        return
+    bill(session, event.usage, event.cost)
+    StoredTurn.objects.create(session=session, **columns)
+
+
+def waited(session: AgentSession) -> Request | None:
+    """The request of a turn that has begun and not ended, since it waited for a person."""
+    row = session.stored_turns.filter(number=session.turns + 1).first()
+    if row is None:
+        return None
+    return Request(
+        requested=State(row.requested_revision, row.requested_number),
+        requested_model=row.requested_model,
+        routed=row.routed,
+        prices=_prices_of(row.prices),
+        schemas=row.schemas,
+        estimate=row.request_estimate,
+        stable_prefix=row.stable_prefix,
+        break_reason=BreakReason(row.break_reason) if row.break_reason else None,
+        break_number=row.break_number,
+        usage=Usage(**row.usage) if row.usage else None,
+        request_bytes=row.request_bytes,
+        seconds=row.seconds,
+        model=row.model,
+        cost=row.cost,
+        waited=True,
+    )
+
+
 def turn_columns(event: TurnEnded) -> dict[str, Any]:
     return {
         "number": event.turn,
@@ -138,3 +175,9 @@ def _prices(prices: Prices) -> dict[str, Any]:
         return {}
     told = {name: None if value is None else str(value) for name, value in asdict(prices).items()}
     return {**told, "source": prices.source}
+
+
+def _prices_of(told: Mapping[str, Any]) -> Prices:
+    """As `_prices` wrote them."""
+    values = {name: Decimal(text) for name, text in told.items() if text and name != "source"}
+    return Prices(**values, source=told.get("source", ""))

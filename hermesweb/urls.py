@@ -7,6 +7,7 @@ from django.views.i18n import set_language
 
 from hermesweb import api
 from hermesweb.views import (
+    approvals,
     bulk,
     compact,
     compactions,
@@ -90,7 +91,8 @@ urlpatterns = [
         reworded.previewed,
         name="preview_words",
     ),
-    path("sessions/<str:id>/approvals/<str:what>", edits.approve, name="session_approve"),
+    path("sessions/<str:id>/approvals/compaction", approvals.compaction, name="session_approve"),
+    path("sessions/<str:id>/approvals/<int:question>/", approvals.call, name="approval"),
     path("sessions/<str:id>/bulk/", bulk.page, name="bulk"),
     path("sessions/<str:id>/bulk/change", bulk.change, name="bulk_change"),
     path("sessions/<str:id>/undo", bulk.undo, name="session_undo"),

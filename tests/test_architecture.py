@@ -122,6 +122,7 @@ LAYERS = {
         {"acts", "border", "counts", "imports", "follow"},
         {
             *("compact_form", "consumers", "drafting", "forms", "opening", "reading", "runner"),
+            "questions",
             *("states", "summaries", "verdict", "wall", "webhook_form"),
         },
         {"tasks"},

@@ -7,14 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from builders import a_session, a_user
 from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 from django.db import connections
 
 from agentcore.invariants import legal
-from hermesweb import acts, lives
+from hermesweb import acts, lives, runner
 from hermesweb.models import AgentSession
+
+# A command that leaves a trace each time it runs.
+ECHO_RAN = '{"command": "echo ran >> runs"}'
 
 
 def says(text: str) -> dict[str, Any]:
@@ -64,3 +68,40 @@ def in_a_thread(work: Callable[[], Any]) -> None:
     thread = threading.Thread(target=work_then_close)
     thread.start()
     thread.join()
+
+
+def worked(session: AgentSession) -> AgentSession:
+    """What a worker does of it; its events are gapless and its sizes true."""
+    async_to_sync(runner.run)(session.pk)
+    session.refresh_from_db()
+    events = list(session.events.order_by("seq").values_list("seq", flat=True))
+    assert events == list(range(1, session.seq + 1))
+    assert lives.snapshot_of(session).sizes.bytes == session.bytes
+    return session
+
+
+def said_in(session: AgentSession) -> list[str]:
+    """What the list says; it is legal."""
+    messages = lives.snapshot_of(session).messages
+    assert legal(messages) == []
+    return [message.text for message in messages]
+
+
+def kinds_of(session: AgentSession) -> list[str]:
+    return list(session.events.order_by("seq").values_list("kind", flat=True))
+
+
+def calls_of(*wanted: tuple[str, str]) -> dict[str, Any]:
+    """A reply that calls these tools with these arguments, by the ids c0, c1 ..."""
+    value = calls("", "", "")
+    value["tool_calls"] = [
+        {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for n, (name, arguments) in enumerate(wanted)
+    ]
+    return value
+
+
+def times_ran(session: AgentSession) -> int:
+    """How often the command of `ECHO_RAN` did."""
+    found = Path(session.workspace) / "runs"
+    return found.read_text().count("ran") if found.exists() else 0

@@ -54,7 +54,7 @@ def create(
     measure(session)
     with transaction.atomic():
         session.save()
-        quotes = "" if title else "title"
+        quotes = [] if title else ["title"]
         act(owner, session, EventKind.SESSION_CREATED, session_facts, quotes=quotes)
         if instruction.strip():
             send(owner, session, instruction)

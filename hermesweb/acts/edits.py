@@ -13,7 +13,7 @@ from agentcore.compaction.result import CompactionState
 from agentcore.directives import InstructionKind
 from agentcore.errors import PlanError
 from agentcore.events import EventKind
-from hermesweb import lease, pins, wishes
+from hermesweb import approvals, lease, pins, wishes
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.naming import known
 from hermesweb.acts.queue import enqueue, take_work
@@ -91,8 +91,9 @@ def wish(
 
 
 def _try(plan: Any, row: AgentSession) -> None:
-    """What is refused now would be at the border too, unless a worker is about to change it."""
-    if row.holder and row.status in lease.AT_WORK:
+    """What is refused now would be at the border too, unless a worker is about to change it, or
+    calls without a result are about to get one."""
+    if (row.holder and row.status in lease.AT_WORK) or approvals.holds_group(row):
         return
     try:
         plan()

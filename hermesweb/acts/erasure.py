@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind
-from hermesweb import erasing
+from hermesweb import approvals, erasing
 from hermesweb.acts.edits import wish
 from hermesweb.acts.errors import Refused
 from hermesweb.acts.naming import known
 from hermesweb.acts.telling import act
-from hermesweb.models import AgentSession, Instruction
+from hermesweb.models import AgentSession, Instruction, InstructionState
 
 
 def erase(who: User, session: AgentSession, number: int) -> Mapping[str, Any] | Instruction:
@@ -51,6 +51,9 @@ def _check(row: AgentSession, number: int) -> None:
     known(row, [number])
     if row.messages.filter(number=number, erased=True).exists():
         raise Refused(_("message %(number)s was erased before") % {"number": number}, "erased")
+    if approvals.on_message(row, number).filter(state=InstructionState.QUEUED).exists():
+        text = _("a call of message %(number)s waits for an answer: give it, or stop the run")
+        raise Refused(text % {"number": number}, "waiting")
     if erasing.is_waiting(row, number):
         text = _("message %(number)s waits to be erased already")
         raise Refused(text % {"number": number}, "queued")

@@ -152,7 +152,7 @@ def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
     entries = memory.distilled(session) if is_news else None
 
     def change(row: AgentSession) -> Mapping[str, Any]:
-        if row.status in (*lease.AT_WORK, Status.QUEUED):
+        if row.status in (*lease.AT_WORK, Status.QUEUED, Status.WAITING):
             raise Refused(_("stop the run first, then archive the session"), "running")
         if entries is not None:
             memory.store(row, entries)

@@ -6,9 +6,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from agentcore.events import EventKind, RunEnd
+from agentcore.compaction.repair import INTERRUPTED, repair
+from agentcore.context import Context
+from agentcore.events import EventKind, Repaired, RunEnd
 from agentcore.messages import Role
-from agentcore.snapshot import State
+from agentcore.snapshot import State, open_calls
 from hermesweb import audit, copies, pins
 from hermesweb.acts.creation import allowed_folder, model_named, session_facts
 from hermesweb.acts.errors import Invalid
@@ -18,8 +20,9 @@ from hermesweb.acts.naming import profile_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.erasing import FORKED
-from hermesweb.lives import lives_at
+from hermesweb.lives import lives_at, snapshot_of
 from hermesweb.models import AgentSession
+from hermesweb.recorder import record
 
 
 def fork(
@@ -57,15 +60,30 @@ def fork(
         copies.copy_list(source, state, session)
         measure(session)
         session.pinned_bytes = pins.bytes_held(session)
-        session.run_end = RunEnd.ANSWERED if _is_answered(session) else RunEnd.STOPPED
         session.save()
         told = {"from": source.pk, "at": str(state)}
         facts = session_facts(session)
-        act(who, session, EventKind.FORKED, lambda row: {**told, **facts}, quotes="title")
+        act(who, session, EventKind.FORKED, lambda row: {**told, **facts}, quotes=["title"])
         audit.write(who, EventKind.FORKED, chain=source.pk, new={**told, "to": session.pk})
+        _close_calls(session)
+        session.run_end = RunEnd.ANSWERED if _is_answered(session) else RunEnd.STOPPED
+        session.save(update_fields=["run_end"])
         if text.strip():
             send(who, session, text)
     return session
+
+
+def _close_calls(session: AgentSession) -> None:
+    """What the source had yet to run, or waited with, is interrupted here, as after a crash."""
+    newest = lives_at(session).order_by("-place", "-number").first()
+    if newest is None or newest.message.role not in (Role.ASSISTANT, Role.TOOL):
+        return
+    context = Context(snapshot_of(session))
+    if open_calls(context.messages):
+        plan, reasons = repair(context.snapshot(), INTERRUPTED)
+        repaired = Repaired(context.apply(plan, EventKind.REPAIRED), reasons)
+        record(session.pk, session.fence, [repaired])
+        session.refresh_from_db()
 
 
 def _before_instruction(source: AgentSession, state: State) -> State:

@@ -15,7 +15,7 @@ from agentcore.compaction.result import CompactionState, Failure, Trigger
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind, RunEnd
 from agentcore.kinds import shown
-from hermesweb import lease, steering
+from hermesweb import approvals, lease, steering
 from hermesweb.acts.errors import Invalid, Refused, read_only
 from hermesweb.acts.telling import act
 from hermesweb.labels import words
@@ -43,7 +43,7 @@ def send(who: User | None, session: AgentSession, text: str) -> Instruction:
         take_work(row)
         return enqueue(row, queued)
 
-    act(who, session, EventKind.INSTRUCTION_QUEUED, change, quotes="text")
+    act(who, session, EventKind.INSTRUCTION_QUEUED, change, quotes=["text"])
     wake(session.pk)
     return queued
 
@@ -57,7 +57,7 @@ def edit(who: User | None, session: AgentSession, instruction_id: int, text: str
             raise _too_late(waiting)
         return {"instruction": waiting.pk, "text": shown(text)}
 
-    act(who, session, EventKind.INSTRUCTION_EDITED, change, quotes="text")
+    act(who, session, EventKind.INSTRUCTION_EDITED, change, quotes=["text"])
     waiting.text = text
     return waiting
 
@@ -126,19 +126,24 @@ def compact_now(
 
 def stop(who: User | None, session: AgentSession) -> None:
     """End the run at once: between two pieces of a reply, or with the running command killed. One
-    that has not begun is taken back; its instructions wait in the queue."""
+    that waits for a person ends with its calls unanswered. One that has not begun is taken back;
+    its instructions wait in the queue."""
 
     def change(row: AgentSession) -> Mapping[str, Any]:
-        if row.status not in (*lease.AT_WORK, Status.QUEUED):
+        if row.status not in (*lease.AT_WORK, Status.QUEUED, Status.WAITING):
             text = _("nothing runs here: the session is %(status)s")
             raise Refused(text % {"status": words(row.status)}, "not_running")
-        row.stop_requested = row.status in lease.AT_WORK
+        if row.status not in lease.AT_WORK:
+            row.asked_at = timezone.now()
+        row.stop_requested = row.run_open or row.status in lease.AT_WORK
         row.status = Status.STOPPING if row.stop_requested else Status.IDLE
         if row.runs and not row.run_end and not row.run_open:
             row.run_end = RunEnd.STOPPED
         return {}
 
     act(who, session, EventKind.STOP_REQUESTED, change)
+    if session.stop_requested:
+        wake(session.pk)
 
 
 def resume(who: User | None, session: AgentSession) -> None:
@@ -146,6 +151,8 @@ def resume(who: User | None, session: AgentSession) -> None:
     compaction."""
 
     def change(row: AgentSession) -> Mapping[str, Any]:
+        if approvals.holds_group(row):
+            raise Refused(_("the run waits for an answer: give it, or stop the run"), "waiting")
         held = row.hold or row.thrash
         waiting = row.instructions.filter(state=InstructionState.QUEUED).exists()
         unfinished = waiting or row.run_open or row.run_end not in ("", RunEnd.ANSWERED)
@@ -164,7 +171,8 @@ def resume(who: User | None, session: AgentSession) -> None:
 
 
 def take_work(row: AgentSession, *, blocked: bool = False) -> None:
-    """Queue the session unless a worker holds it."""
+    """Queue the session unless a worker holds it, or calls of its list wait for a person: then the
+    wish waits with them."""
     if row.kind != SessionKind.RUN:
         raise read_only(row.kind)
     if row.status == Status.ARCHIVED:
@@ -177,7 +185,7 @@ def take_work(row: AgentSession, *, blocked: bool = False) -> None:
             ),
             "blocked",
         )
-    if row.status not in lease.AT_WORK:
+    if row.status not in lease.AT_WORK and not approvals.holds_group(row):
         row.status = Status.QUEUED
         row.stop_requested = False
         row.asked_at = timezone.now()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -23,14 +23,14 @@ def act(
     change: Change,
     *,
     old: Any = None,
-    quotes: str = "",
+    quotes: Collection[str] = (),
 ) -> int:
     """Run `change` with the row locked; its facts are told and audited. The event's seq. `quotes`
-    names the fact that says what a message does: the audit outlives messages, and goes without."""
+    names the facts that say what a message does: the audit outlives messages, and goes without."""
 
     def audited(row: AgentSession) -> Mapping[str, Any]:
         facts = change(row)
-        kept = {name: value for name, value in facts.items() if name != quotes}
+        kept = {name: value for name, value in facts.items() if name not in quotes}
         audit.write(who, kind, chain=row.pk, old=old, new=kept)
         return {**facts, "by": str(who) if who else ""}
 

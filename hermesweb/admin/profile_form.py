@@ -31,6 +31,10 @@ HELP = {
     "persona": _("Stands in every system message, after the mode."),
     "doc_names": _("Files of the AGENTS.md chain in each folder, one a line."),
     "project_docs_keep": _("Which end of the chain stays where it is too long."),
+    "approvals.plan": _("In plan mode, calls with these effects wait for a person to allow them."),
+    "approvals.debug": _("The same in debug mode."),
+    "approvals.goal": _("The same in goal mode: command and write ask before anything is changed."),
+    "approvals.minutes": _("Not answered within these is a no; 0: it waits as long as it takes."),
     "memory": _("Show entries of earlier sessions, and keep some of these."),
 }
 
@@ -123,27 +127,31 @@ def _declared() -> Iterator[tuple[str, forms.Field]]:
         yield name, _field(name, top[name], defaults[name])
     for group, kind in GROUPS.items():
         for one in fields_of(kind):
-            yield f"{group}.{one.name}", _field(one.name, _types(kind)[one.name], one.default)
+            key = f"{group}.{one.name}"
+            yield key, _field(one.name, _types(kind)[one.name], one.default, key)
     for row in range(STAGE_ROWS):
         for one in fields_of(Stage):
             field = _field(one.name, _types(Stage)[one.name], one.default)
             yield f"stages.{row}.{one.name}", _strategy(row) if one.name == "strategy" else field
 
 
-def _field(name: str, kind: Any, default: Any) -> forms.Field:
-    """Numbers that may be None may be left empty."""
+def _field(name: str, kind: Any, default: Any, key: str = "") -> forms.Field:
+    """Numbers that may be None may be left empty. `key` tells names apart that groups share."""
     members = [one for one in get_args(kind) if one is not NoneType]
     bare = members[0] if members else kind
     options: dict[str, Any] = {
         "label": words_lazy(name),
         "initial": default,
         "required": not members,
-        "help_text": HELP.get(name, ""),
+        "help_text": HELP.get(key, HELP.get(name, "")),
     }
     if bare is bool:
         return forms.BooleanField(**{**options, "required": False})
     if bare is float:
         return forms.FloatField(**options)
+    if get_origin(kind) is tuple and issubclass(bare, StrEnum):
+        options |= {"required": False, "widget": forms.CheckboxSelectMultiple}
+        return forms.MultipleChoiceField(choices=_choices(bare), **options)
     if get_origin(kind) is tuple:
         return Lines(**options)
     if bare is str and members:
@@ -151,10 +159,12 @@ def _field(name: str, kind: Any, default: Any) -> forms.Field:
     if bare is str:
         return forms.CharField(**{**options, "required": False}, widget=forms.Textarea)
     if isinstance(bare, type) and issubclass(bare, StrEnum):
-        return forms.ChoiceField(
-            choices=[(one.value, words_lazy(one.value)) for one in bare], **options
-        )
+        return forms.ChoiceField(choices=_choices(bare), **options)
     return forms.IntegerField(**options)
+
+
+def _choices(members: type[StrEnum]) -> list[tuple[str, Any]]:
+    return [(one.value, words_lazy(one.value)) for one in members]
 
 
 def _strategy(row: int) -> forms.Field:

@@ -14,6 +14,7 @@ from ninja import NinjaAPI
 from ninja.security import HttpBearer, SessionAuth
 
 from hermesweb.api import (
+    approvals,
     bulk,
     compactions,
     exports,
@@ -92,7 +93,7 @@ api = NinjaAPI(
 )
 add_handlers(api)
 for noun in (
-    *(sessions, instructions, messages, bulk, compactions, previews, forks, history),
+    *(sessions, instructions, approvals, messages, bulk, compactions, previews, forks, history),
     *(exports, imports, profiles, webhooks),
 ):
     api.add_router("", noun.router)

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.db.models.functions import Length, Substr
 from ninja import Query, Router, Status
-from pydantic import Field
 
 from agentcore.directives import InstructionKind
 from agentcore.kinds import shown
@@ -56,19 +55,6 @@ def edit(request: SignedIn, id: str, instruction: int, body: Text) -> dict[str, 
 def withdraw(request: SignedIn, id: str, instruction: int) -> Status[None]:
     acts.withdraw(request.user, session_or_404(request.user, id), instruction)
     return Status(204, None)
-
-
-class Answer(Body):
-    allow: bool
-    reason: str = Field(default="", max_length=2_000)
-
-
-@router.post("/sessions/{id}/approvals/{call}")
-def approve(request: SignedIn, id: str, call: str, body: Answer) -> dict[str, Any]:
-    """Answers a run that waits; `call` is `compaction`. A no holds it until the list has grown."""
-    session = session_or_404(request.user, id)
-    acts.answer(request.user, session, call, body.allow, reason=body.reason)
-    return {"call": call, "allow": body.allow, "status": session.status}
 
 
 def ticket(session: AgentSession, queued: Instruction) -> dict[str, int]:

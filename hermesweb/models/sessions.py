@@ -166,7 +166,8 @@ class AgentSession(Gauge):
 class Instruction(models.Model):
     """What a person wants of the list; the lease holder takes it at a border, in order of `id`.
     `options` are those of a compaction, or the messages and the revision that an act is on;
-    `number` the message that it became; `refusal` why it was not done."""
+    `number` the message that it became; `ends_at`: until when an answer is waited for; `refusal`
+    why it was not done."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="instructions")
     kind = one_of(InstructionKind)
@@ -176,6 +177,7 @@ class Instruction(models.Model):
     by = person()
     at = models.DateTimeField(auto_now_add=True)
     taken_at = models.DateTimeField(null=True)
+    ends_at = models.DateTimeField(null=True)
     number = models.PositiveIntegerField(null=True)
     refusal = models.TextField(blank=True)
 

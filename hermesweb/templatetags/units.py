@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 from decimal import Decimal
@@ -102,6 +103,12 @@ def coordinate(value: float) -> str:
 def plain(text: object) -> str:
     """Text for an attribute or title: NUL is `␀`, other unseen characters are named."""
     return _UNSEEN.sub(lambda match: _plain_name(match[0]), str(text))
+
+
+def json_text(value: object) -> str:
+    """Indented JSON that can be edited: unseen characters stand as their escapes."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 @register.filter

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django_htmx.http import reswap, retarget
 
-from hermesweb import acts, spending
+from hermesweb import acts, questions, spending
 from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
 from hermesweb.listing import Choice, Page, page
@@ -60,6 +60,7 @@ def live_context(session: AgentSession) -> dict[str, Any]:
         "can_stop": can_stop(session),
         "can_steer": can_steer(session),
         "can_resume": can_resume(session),
+        "questions": questions.waiting(session),
         "queue": queue[:QUEUE_ROWS],
         "last_compaction": last,
         "bill": spending.Bill(session),

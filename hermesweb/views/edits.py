@@ -100,16 +100,3 @@ def fork(request: SignedIn, id: str) -> HttpResponse:
         messages.error(request, str(problem))
         return redirect("session", source.pk)
     return redirect("session", made.pk)
-
-
-@require_POST
-@login_required
-def approve(request: SignedIn, id: str, what: str) -> HttpResponse:
-    session = session_or_404(request.user, id)
-    allow = request.POST.get("allow") == "yes"
-    return answer(
-        request,
-        session,
-        lambda: acts.answer(request.user, session, what, allow),
-        said=_("The run goes on, compacted.") if allow else _("The run goes on as it is."),
-    )

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from asgiref.sync import SyncToAsync
+from builders import a_session
 from django.db import connections
+from working import ECHO_RAN, calls, says, worked
 
 from agentcore.llm.scripted import Line, ScriptedModel
-from hermesweb import endpoints, wake
+from hermesweb import acts, endpoints, wake
+from hermesweb.models import AgentSession, Profile
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,3 +40,42 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedModel]:
         return model
 
     return scripted
+
+
+@pytest.fixture
+def careful() -> Profile:
+    """A profile that asks before commands and writes."""
+    values = Profile.objects.get(name="balanced").current.values
+    approvals = {"goal": ["command", "write"], "debug": ["command"], "minutes": 30}
+    acts.save_profile(None, "careful", {**values, "approvals": approvals})
+    return Profile.objects.get(name="careful")
+
+
+@pytest.fixture
+def started(
+    careful: Profile,
+    tmp_path: Path,
+    script: Callable[..., ScriptedModel],
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., AgentSession]:
+    """A session whose model says these lines, worked on until it ends or waits."""
+
+    settings.ALLOWED_ROOTS = [str(tmp_path)]
+    monkeypatch.setattr(endpoints, "check", lambda name: None)
+
+    def start(*lines: Any, **known: Any) -> AgentSession:
+        script(*lines, says("done"))
+        session = a_session(workspace=str(tmp_path), profile="careful", **known)
+        acts.send(session.owner, session, "go")
+        return worked(session)
+
+    return start
+
+
+@pytest.fixture
+def held(started: Callable[..., AgentSession]) -> AgentSession:
+    """A run that wants to run one command."""
+    session = started(calls("run_command", ECHO_RAN, "c1"))
+    assert session.status == "waiting"
+    return session

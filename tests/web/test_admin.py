@@ -282,3 +282,13 @@ def test_admin_pages_hold_nothing_that_the_strict_policy_refuses(staff: Client, 
     assert "'unsafe-inline'" not in response.headers["Content-Security-Policy"]
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", text)
     assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text))
+
+
+def test_the_effects_that_ask_are_ticked_by_mode(staff: Client) -> None:
+    page = change_page("balanced")
+    assert "calls with these effects wait for a person" in staff.get(page).content.decode()
+    changes: dict[str, Any] = {"approvals.goal": ["write", "command"], "approvals.minutes": "5"}
+    response = staff.post(page, entered(staff, page, **changes))
+    assert response.status_code == 302, faults(response)
+    approvals = Profile.objects.get(name="balanced").current.value.approvals
+    assert (approvals.goal, approvals.plan, approvals.minutes) == (("command", "write"), (), 5)

@@ -96,7 +96,7 @@ def test_a_no_goes_on_and_rests_until_the_list_has_grown(ada: User, waiting: Age
 
 def test_of_two_answers_the_first_one_holds(ada: User, waiting: AgentSession) -> None:
     acts.answer(ada, waiting, "compaction", True)
-    with pytest.raises(Refused, match="it was given already"):
+    with pytest.raises(Refused, match="answered already: ada allowed it"):
         acts.answer(ada, waiting, "compaction", False)
 
 
@@ -104,7 +104,9 @@ def test_nobody_in_fifteen_minutes_is_a_no(waiting: AgentSession) -> None:
     tasks.sweep()
     waiting.refresh_from_db()
     assert waiting.status == "waiting"
-    Instruction.objects.filter(kind="approval").update(at=timezone.now() - timedelta(minutes=16))
+    question = Instruction.objects.get(kind="approval")
+    assert question.ends_at - question.at >= timedelta(minutes=14, seconds=59)
+    Instruction.objects.filter(kind="approval").update(ends_at=timezone.now())
     tasks.sweep()
     waiting.refresh_from_db()
     assert (waiting.status, waiting.hold) == ("queued", True)

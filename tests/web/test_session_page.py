@@ -239,7 +239,7 @@ def test_a_recording_can_only_be_read(client: Client, ada: User) -> None:
 def test_the_fragments_are_parts_for_htmx_and_a_page_for_others(client: Client, ada: User) -> None:
     session = a_talk(ada)
     html = html_of(client, url(session, "live/"), htmx=True)
-    assert html.count("<hx-partial") == 3
+    assert html.count("<hx-partial") == 4
     assert client.get(url(session, "live/")).url == url(session)
 
 

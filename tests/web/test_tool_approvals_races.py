@@ -1,0 +1,305 @@
+"""What may happen while a run waits for a person to allow a call: one outcome for each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from builders import a_user
+from calls import Caller
+from django.contrib.auth.models import User
+from django.utils import timezone
+from scenes import compacted
+from working import ECHO_RAN, calls, calls_of, kinds_of, said_in, says, times_ran, worked
+
+from agentcore.compaction.repair import INTERRUPTED
+from agentcore.snapshot import State
+from hermesweb import acts, lives, runner, tasks
+from hermesweb.acts import Invalid, Refused
+from hermesweb.models import AgentSession, AuditEntry, Instruction
+from hermesweb.recorder import record
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
+
+
+@pytest.fixture
+def ada() -> User:
+    return User.objects.filter(username="ada").first() or a_user("ada")
+
+
+def test_a_stray_task_and_a_dead_worker_change_nothing(held: AgentSession) -> None:
+    seq = held.seq
+    worked(held)
+    assert (held.status, held.seq) == ("waiting", seq)
+    # The worker died after the question was stored and before it gave the lease back.
+    AgentSession.objects.filter(pk=held.pk).update(
+        status="running", holder="dead", lease_ends=timezone.now() - timedelta(seconds=1)
+    )
+    worked(held)
+    assert (held.status, held.seq, held.holder) == ("waiting", seq, "")
+    assert Instruction.objects.filter(kind="approval").count() == 1
+
+
+def test_of_two_people_one_answers_and_the_other_is_told(ada: User, held: AgentSession) -> None:
+    acts.answer(ada, held, "c1", False)
+    for allow in (True, False):
+        with pytest.raises(Refused, match="answered already: ada denied it") as caught:
+            acts.answer(a_user("bob") if allow else ada, held, "c1", allow)
+        assert caught.value.code == "answered"
+    worked(held)
+    assert times_ran(held) == 0
+    with pytest.raises(Refused, match="answered already"):
+        acts.answer(ada, held, "c1", True)
+
+
+def test_a_stale_question_is_refused_though_the_model_uses_the_id_again(
+    ada: User, started: Callable[..., AgentSession]
+) -> None:
+    again = '{"command": "echo ran >> runs; echo again"}'
+    session = started(calls("run_command", ECHO_RAN, "c1"), calls("run_command", again, "c1"))
+    first = Instruction.objects.get(kind="approval")
+    acts.answer(ada, session, "c1", False)
+    worked(session)
+    assert session.status == "waiting"
+    with pytest.raises(Refused, match="answered already"):
+        acts.answer(ada, session, "c1", True, question=first.pk)
+    with pytest.raises(Invalid, match="was asked here"):
+        acts.answer(ada, session, "compaction", True)
+    acts.answer(ada, session, "c1", True)
+    worked(session)
+    assert (times_ran(session), session.run_end) == (1, "answered")
+
+
+def test_a_stop_while_it_waits_ends_the_run_with_its_calls_unanswered(
+    ada: User, held: AgentSession, woken: list[str]
+) -> None:
+    woken.clear()
+    acts.stop(ada, held)
+    assert (held.status, woken) == ("stopping", [held.pk])
+    with pytest.raises(Refused, match="being stopped"):
+        acts.answer(ada, held, "c1", True)
+    worked(held)
+    assert (held.status, held.run_end, times_ran(held)) == (
+        "idle",
+        "stopped",
+        0,
+    )
+    assert said_in(held)[3] == "[run_command was not run: the run was stopped]"
+    assert kinds_of(held)[-2:] == ["turn_ended", "run_ended"]
+    with pytest.raises(Refused, match="no longer wanted"):
+        acts.answer(ada, held, "c1", True)
+    acts.resume(ada, held)
+    worked(held)
+    assert held.run_end == "answered"
+
+
+def test_a_stop_after_the_yes_and_before_a_worker_runs_nothing(
+    ada: User, held: AgentSession
+) -> None:
+    acts.answer(ada, held, "c1", True)
+    acts.stop(ada, held)
+    assert held.status == "stopping"
+    worked(held)
+    assert (held.run_end, times_ran(held)) == ("stopped", 0)
+
+
+def test_a_stop_in_the_moment_of_asking_is_not_lost(
+    ada: User, started: Callable[..., AgentSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped_then(session_id: str, fence: int, events: Sequence[Any]) -> int:
+        seq = record(session_id, fence, events)
+        if any(event.kind == "approval_wanted" for event in events):
+            acts.stop(ada, AgentSession.objects.get(pk=session_id))
+        return seq
+
+    monkeypatch.setattr(runner, "record", stopped_then)
+    session = started(calls("run_command", ECHO_RAN, "c1"))
+    assert session.status == "stopping"
+    worked(session)
+    assert (session.run_end, times_ran(session)) == ("stopped", 0)
+
+
+def test_an_answer_in_the_moment_of_asking_is_not_lost(
+    ada: User,
+    started: Callable[..., AgentSession],
+    monkeypatch: pytest.MonkeyPatch,
+    woken: list[str],
+) -> None:
+    def answered_then(session_id: str, fence: int, events: Sequence[Any]) -> int:
+        seq = record(session_id, fence, events)
+        if any(event.kind == "approval_wanted" for event in events):
+            woken.clear()
+            acts.answer(ada, AgentSession.objects.get(pk=session_id), "c1", True)
+        return seq
+
+    monkeypatch.setattr(runner, "record", answered_then)
+    session = started(calls("run_command", ECHO_RAN, "c1"))
+    assert (session.status, woken) == ("queued", [session.pk])
+    worked(session)
+    assert (session.run_end, times_ran(session)) == ("answered", 1)
+
+
+def test_what_is_asked_of_the_list_meanwhile_waits_for_the_group(
+    ada: User, held: AgentSession
+) -> None:
+    wishes = [
+        acts.send(ada, held, "and be quick"),
+        acts.compact_now(ada, held),
+        acts.exclude(ada, held, [3]),
+        acts.new_topic(ada, held),
+    ]
+    assert len(wishes) == 4 and held.status == "waiting"
+    worked(held)
+    assert held.status == "waiting" and lives.snapshot_of(held).messages[-1].calls
+    with pytest.raises(Refused, match="waits for an answer"):
+        acts.resume(ada, held)
+    acts.answer(ada, held, "c1", True)
+    worked(held)
+    assert (held.run_end, times_ran(held)) == ("answered", 1)
+    wished = held.instructions.exclude(kind="approval").order_by("pk")
+    states = list(wished.values_list("kind", "state"))
+    # The newest group is out of reach of a compaction, and an exclusion of it is refused.
+    assert states[1:] == [
+        ("message", "taken"),
+        ("compact", "taken"),
+        ("exclude", "withdrawn"),
+        ("new_topic", "taken"),
+    ]
+    assert held.stored_compactions.get().state == "noop"
+
+
+def test_while_it_waits_nothing_is_undone_that_its_request_was_sent_with(
+    ada: User, started: Callable[..., AgentSession]
+) -> None:
+    reads = [calls("list_dir", "{}", f"l{n}") for n in range(3)]
+    session = started(*reads, says("first"), calls("run_command", ECHO_RAN, "c1"))
+    compacted(session, start=2, stop=4)
+    acts.send(ada, session, "more")
+    worked(session)
+    assert (session.status, session.revision) == ("waiting", 1)
+    with pytest.raises(Refused, match="a request was sent since, in turn 5: fork"):
+        acts.undo(ada, session, 1)
+    acts.restore(ada, session, [3])
+    assert (session.status, session.revision) == ("waiting", 1)
+    acts.answer(ada, session, "c1", True)
+    worked(session)
+    assert (session.revision, session.run_end, times_ran(session)) == (2, "answered", 1)
+    assert {3, 4} <= {one.number for one in lives.snapshot_of(session).messages}
+
+
+def test_a_fork_of_a_waiting_state_has_an_interrupted_result_and_goes_on(
+    ada: User, started: Callable[..., AgentSession]
+) -> None:
+    session = started(calls_of(("list_dir", "{}"), ("run_command", ECHO_RAN)))
+    fork = acts.fork(ada, session, State(session.revision, session.last_number))
+    assert said_in(fork)[-1] == INTERRUPTED.format(tool="run_command")
+    assert kinds_of(fork) == ["forked", "repaired"]
+    assert fork.bytes == lives.snapshot_of(fork).sizes.bytes
+    assert (fork.status, fork.run_end) == ("idle", "stopped")
+    assert not fork.instructions.exists()
+    acts.resume(ada, fork)
+    worked(fork)
+    assert (fork.run_end, times_ran(fork)) == ("answered", 0)
+    session.refresh_from_db()
+    assert session.status == "waiting"
+
+
+def test_it_is_not_archived_while_it_waits_and_a_deleted_one_takes_no_answer(
+    ada: User, held: AgentSession
+) -> None:
+    with pytest.raises(Refused, match="stop the run first"):
+        acts.archive(ada, held)
+    acts.delete(ada, held)
+    path = f"sessions/{held.pk}/approvals/c1"
+    assert Caller(ada).post(path, {"allow": True}).status_code == 404
+    tasks.sweep()
+
+
+def test_the_message_whose_call_waits_is_not_erased_but_later_all_of_it_is(
+    held: AgentSession, ada: User
+) -> None:
+    eve = a_user("eve", is_staff=True)
+    with pytest.raises(Refused, match="waits for an answer"):
+        acts.erase(eve, held, 3)
+    acts.erase(eve, held, 2)
+    acts.answer(ada, held, "c1", True, arguments={"command": "echo other"})
+    worked(held)
+    assert held.run_end == "answered"
+    acts.erase(eve, held, 3)
+    acts.erase(eve, held, 4)
+    rows = [
+        held.events.values(),
+        held.instructions.values(),
+        held.messages.values(),
+    ]
+    kept = str([list(one) for one in rows])
+    assert "echo ran" not in kept
+    assert "echo other" not in str([list(one) for one in rows[1:]])
+    assert "echo other" not in str(AuditEntry.objects.values())
+
+
+def test_a_mode_that_no_longer_offers_the_tool_runs_nothing_of_it(
+    ada: User, held: AgentSession
+) -> None:
+    acts.change_mode(ada, held, "plan")
+    assert held.status == "waiting"
+    with pytest.raises(Invalid, match="not allowed in plan mode"):
+        acts.answer(ada, held, "c1", True, arguments={"command": "echo other"})
+    acts.answer(ada, held, "c1", True)
+    worked(held)
+    assert "not allowed in plan mode" in said_in(held)[3]
+    assert (times_ran(held), held.run_end) == (0, "answered")
+
+
+class Died(BaseException):
+    """Stands for SIGKILL."""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+def test_a_worker_may_die_at_every_write_and_what_was_allowed_runs_once_at_most(
+    ada: User,
+    started: Callable[..., AgentSession],
+    monkeypatch: pytest.MonkeyPatch,
+    after: bool,
+) -> None:
+    writes = 0
+    dies_at = 0
+
+    def dying(session_id: str, fence: int, events: Sequence[Any]) -> int:
+        nonlocal writes
+        writes += 1
+        if writes == dies_at and not after:
+            raise Died
+        seq = record(session_id, fence, events)
+        if writes == dies_at:
+            raise Died
+        return seq
+
+    while dies_at == 0 or writes >= dies_at:
+        dies_at, writes = dies_at + 1, 0
+        monkeypatch.setattr(runner, "record", record)
+        lines = [
+            calls_of(("run_command", ECHO_RAN), ("run_command", ECHO_RAN)),
+            *[says("done")] * 3,
+        ]
+        session = started(*lines)
+        monkeypatch.setattr(runner, "record", dying)
+        acts.answer(ada, session, "c0", True)
+        acts.answer(ada, session, "c1", False)
+        for _ in range(2):
+            with contextlib.suppress(Died):
+                async_to_sync(runner.run)(session.pk)
+            AgentSession.objects.filter(pk=session.pk).update(holder="", lease_ends=None)
+        session.refresh_from_db()
+        assert (session.status, session.run_end) == ("idle", "answered")
+        said = said_in(session)
+        assert times_ran(session) <= 1
+        assert any("a person denied it" in text for text in said)
+        assert kinds_of(session).count("turn_ended") == session.stored_turns.count() == 2
+        (Path(session.workspace) / "runs").unlink(missing_ok=True)
+    assert writes == 4
