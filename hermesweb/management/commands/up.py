@@ -50,7 +50,7 @@ class Command(BaseCommand):
         try:
             with (
                 lock.held(settings.DATA_DIR) as hold,
-                _listener(options["host"], options["port"]) as listener,
+                listening(options["host"], options["port"]) as listener,
                 _socket_folder(hold.left) as folder,
             ):
                 self._run(hold, listener, broker.choose(folder), demo=options["demo"])
@@ -118,7 +118,7 @@ class Command(BaseCommand):
 
 
 @contextlib.contextmanager
-def _listener(host: str, port: int) -> Iterator[socket.socket]:
+def listening(host: str, port: int) -> Iterator[socket.socket]:
     _check_host(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -131,6 +131,9 @@ def _listener(host: str, port: int) -> Iterator[socket.socket]:
             returncode=BAD_INPUT,
         ) from None
     with listener:
+        # Each connection has it from here: the web process takes the listener for what has none,
+        # and the second part of an answer would wait 40 ms for the first to be acknowledged.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield listener
 
 
