@@ -175,10 +175,9 @@ def page(session: AgentSession, choice: Choice) -> Page:
 
 def source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
     """Rows with their `place`, in no order yet."""
-    messages = _light(session.messages.all())
+    messages = session.messages.all()
     if choice.view is View.MODEL:
-        # Naming the session here too lets the index of lives give the rows in their order.
-        messages = messages.filter(lives__session=session, lives__to_revision=None)
+        messages = messages.filter(_alive(session, choice.order))
         messages = messages.annotate(place=F("lives__place"))
     else:
         messages = messages.annotate(place=F("number"))
@@ -196,19 +195,27 @@ def source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
     return messages
 
 
+def _alive(session: AgentSession, order: Order) -> Q:
+    """Rows in the list, by the index that gives them in their order: that of lives has their
+    places, that of messages their sizes."""
+    if order is Order.LARGEST:
+        return Q(lives__to_revision=None, lives__place__gte=0)
+    return Q(lives__session=session, lives__to_revision=None)
+
+
 def _around(rows: QuerySet[Any], choice: Choice) -> Choice:
     """With a message named and no page, the page that begins a little before it."""
     if choice.message is None or choice.before or choice.after:
         return choice
-    found = rows.filter(number=choice.message).first()
-    if found is None:
-        return choice
     largest_first = choice.order is Order.LARGEST
-    field, key = ("bytes", found.bytes) if largest_first else ("place", found.place)
-    nearer = rows.filter(_beyond(field, (key, found.number), "gt"))[:PAGE_ROWS].count()
+    field = "bytes" if largest_first else "place"
+    key = rows.filter(number=choice.message).values_list(field, flat=True).first()
+    if key is None:
+        return choice
+    nearer = rows.filter(_beyond(field, (key, choice.message), "gt"))[:PAGE_ROWS].count()
     if nearer < PAGE_ROWS:
         return choice
-    return replace(choice, after=(key, found.number + (1 if largest_first else -1)))
+    return replace(choice, after=(key, choice.message + (1 if largest_first else -1)))
 
 
 def _of_fate(messages: QuerySet[StoredMessage], fate: str) -> QuerySet[StoredMessage]:
@@ -219,7 +226,7 @@ def _of_fate(messages: QuerySet[StoredMessage], fate: str) -> QuerySet[StoredMes
     return messages.filter(~is_alive, Exists(lives.filter(fate=fate)))
 
 
-def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
+def light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
     """Without bodies; with the turn before those that were born outside one, and the last result
     of the same call before it."""
     earlier = StoredMessage.objects.filter(
@@ -240,7 +247,7 @@ def _light(messages: QuerySet[StoredMessage]) -> QuerySet[StoredMessage]:
 
 def _placed(session: AgentSession, places: Mapping[int, int]) -> list[Any]:
     """Rows by primary key, in that order, each with its `place`."""
-    rows: dict[int, Any] = _light(session.messages.all()).in_bulk(list(places))
+    rows: dict[int, Any] = light(session.messages.all()).in_bulk(list(places))
     for key, place in places.items():
         rows[key].place = place
     return [rows[key] for key in places]
@@ -270,8 +277,10 @@ def _window(
 
 
 def _beyond(field: str, key: tuple[int, int], sign: str) -> Q:
+    """The bound on the first part is told apart, so that an index can begin there."""
     first, number = key
-    return Q(**{f"{field}__{sign}": first}) | Q(**{field: first, f"number__{sign}": number})
+    beside = Q(**{f"{field}__{sign}": first}) | Q(**{f"number__{sign}": number})
+    return Q(**{f"{field}__{sign}e": first}) & beside
 
 
 def _lines(session: AgentSession, rows: Sequence[Any], choice: Choice) -> list[Line]:

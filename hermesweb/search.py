@@ -9,7 +9,7 @@ from typing import Any
 from agentcore.messages import read
 from agentcore.redact import mask
 from hermesweb.lines import Line, lines
-from hermesweb.listing import Choice, source
+from hermesweb.listing import Choice, light, source
 from hermesweb.models import AgentSession
 
 CHUNK = 500
@@ -38,7 +38,8 @@ class Part:
 def search(session: AgentSession, choice: Choice) -> Part:
     """The text is searched as it is shown: with its secrets masked, but for a raw choice."""
     # Lists leave the wire text out; a search reads it.
-    rows = source(session, replace(choice, q="")).defer(None).defer("facts").order_by("-number")
+    rows = light(source(session, replace(choice, q=""))).defer(None).defer("facts")
+    rows = rows.order_by("-number")
     if choice.before:
         rows = rows.filter(number__lt=choice.before[1])
     wanted = re.compile(re.escape(choice.q), re.IGNORECASE)

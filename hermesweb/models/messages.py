@@ -88,6 +88,7 @@ class StoredMessage(models.Model):
                 condition=~Q(arguments=""),
                 name="message_calls",
             ),
+            models.Index(fields=["session", "bytes", "number"], name="message_sizes"),
         ]
 
     def __str__(self) -> str:
