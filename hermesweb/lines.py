@@ -34,6 +34,11 @@ class Line:
     cut_before: Compaction | None = None
 
     @property
+    def number(self) -> str:
+        """As a row names it many times: written once, since templates localize numbers."""
+        return str(self.message.number)
+
+    @property
     def alive(self) -> bool:
         return not self.fate
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from django import template
 from django.utils import timezone
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -114,14 +114,38 @@ def json_text(value: object) -> str:
 @register.filter
 def visible(text: object) -> SafeString:
     """Escaped text in which unseen characters stand as chips with their name."""
-    parts = _UNSEEN.split(str(text))
-    names = [*map(_name, _UNSEEN.findall(str(text))), ""]
+    whole = str(text)
+    if not _UNSEEN.search(whole):
+        return escape(whole)
+    parts = _UNSEEN.split(whole)
+    names = [*map(_name, _UNSEEN.findall(whole)), ""]
     return format_html_join("", "{}{}", zip(parts, map(_chip, names), strict=True))
 
 
 @register.filter
 def letter(category: str) -> str:
     return LETTERS[category]
+
+
+@register.filter
+def chip(category: str) -> SafeString:
+    """A category's letter in its colour."""
+    return format_html(
+        '<span class="letter cat-{}" title="{}">{}</span>',
+        *(category, label(category), LETTERS[category]),
+    )
+
+
+@register.simple_tag
+def size_bar(category: str, share: float) -> SafeString:
+    """A size as a bar against the largest beside it; `share` in percent of that."""
+    return format_html(
+        '<svg class="row__bar" aria-hidden="true">'
+        '<rect class="bar__track" x="0" y="1" width="100%" height="10" rx="2"/>'
+        '<rect class="cat cat-{0}" x="0" y="1" width="{1}%" height="10" rx="2"/>'
+        '<rect fill="url(#p-{0})" x="0" y="1" width="{1}%" height="10" rx="2"/></svg>',
+        *(category, coordinate(share)),
+    )
 
 
 register.filter("label", label)

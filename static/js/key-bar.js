@@ -18,6 +18,7 @@ const SWITCH = "single-keys";
 
 class KeyBar extends HTMLElement {
   #pop;
+  #asked;
 
   connectedCallback() {
     this.#pop = dialog();
@@ -27,20 +28,27 @@ class KeyBar extends HTMLElement {
     this.firstChild.setAttribute("aria-label", gettext("Keys valid here"));
     this.#list();
     document.addEventListener("keydown", this.#press);
-    document.addEventListener("htmx:after:swap", this.#list);
+    document.addEventListener("htmx:after:swap", this.#listSoon);
   }
 
   disconnectedCallback() {
     document.removeEventListener("keydown", this.#press);
-    document.removeEventListener("htmx:after:swap", this.#list);
+    document.removeEventListener("htmx:after:swap", this.#listSoon);
+    cancelAnimationFrame(this.#asked);
     this.replaceChildren();
   }
 
-  #list = () => {
+  // Once what came is on the screen: to ask what can be seen would lay the page out before that.
+  #listSoon = () => {
+    cancelAnimationFrame(this.#asked);
+    this.#asked = requestAnimationFrame(() => setTimeout(() => this.isConnected && this.#list()));
+  };
+
+  #list() {
     const all = item(["?"], gettext("all keys"));
     all.replaceChildren(opener(this.#pop, all.childNodes));
     this.firstChild.replaceChildren(...valid().map(({ keys, label }) => item(keys, label)), all);
-  };
+  }
 
   #explain() {
     const rows = valid().flatMap(({ keys, label }) => [
@@ -97,9 +105,11 @@ function step(by) {
 function valid() {
   const entries = new Map();
   if (document.querySelector("[data-row]")) entries.set("rows", { keys: ["ArrowUp", "ArrowDown"], label: gettext("row") });
-  const carriers = [...document.querySelectorAll("[data-key], [data-keys]")].filter(usable);
-  for (const entry of carriers.flatMap(entriesOf)) {
-    if (!entries.has(entry.keys[0])) entries.set(entry.keys[0], entry);
+  for (const carrier of document.querySelectorAll("[data-key], [data-keys]")) {
+    if (entries.has(carrier.dataset.key) || !usable(carrier)) continue;
+    for (const entry of entriesOf(carrier)) {
+      if (!entries.has(entry.keys[0])) entries.set(entry.keys[0], entry);
+    }
   }
   return [...entries.values()];
 }

@@ -3,13 +3,18 @@
 // #pressure has data-pressure (percent, empty when unknown) and data-waiting ("yes" when an approval
 // is wanted); the events of a session tell the same before the page was fetched anew.
 
-import { palette } from "./palette.js";
+import { onThemeChange, palette } from "./palette.js";
 import { gettext } from "./words.js";
 
 const SIZE = 32;
 const WAITING = `${gettext("Approval wanted")} · `;
 
+let told;
+
 function show(percent, waiting) {
+  const now = `${percent} ${waiting}`;
+  if (now === told) return;
+  told = now;
   const name = document.title.replace(WAITING, "").replace(/^\d+% · /, "");
   document.title = `${waiting ? WAITING : ""}${percent === "" ? "" : `${percent}% · `}${name}`;
   const icon = document.querySelector("link[rel=icon]");
@@ -48,7 +53,13 @@ function tell({ detail }) {
   if (limit) show(String(Math.round((100 * used) / limit)), document.title.startsWith(WAITING));
 }
 
+function repaint() {
+  told = undefined;
+  read();
+}
+
 read();
+onThemeChange(repaint);
 document.addEventListener("htmx:after:swap", read);
 document.addEventListener("session:turn_ended", tell);
 document.addEventListener("session:compaction_ended", tell);
