@@ -91,6 +91,7 @@ _SIGNED = re.compile(
     r"([?&](?:sig|signature|key|token|auth|X-Amz-Signature)=)([A-Za-z0-9%+/_=-]{16,})"
 )
 
+_SECRETS = (_PEM, _SHAPE, _URL, _HEADER, _SIGNED, _ASSIGNED, _NAMED)
 _PLACEHOLDER = re.compile(
     r"(?i)[x.*_-]+|(?:your|my|some|example|changeme|placeholder|test)[\w-]*|/.*"
 )
@@ -117,7 +118,7 @@ def mask(text: str) -> tuple[str, int]:
         count += 1
         return before + MASKED
 
-    for pattern in (_PEM, _SHAPE, _URL, _HEADER, _SIGNED, _ASSIGNED, _NAMED):
+    for pattern in _SECRETS:
         text = pattern.sub(masked, text)
     return text, count
 
@@ -127,6 +128,17 @@ def masked_start(text: str, chars: int) -> str:
     window = text[: chars + AHEAD_CHARS]
     masked, _ = mask(window)
     return (masked if len(window) == len(text) else masked[:-HALF_CHARS])[:chars]
+
+
+def whole_start(text: str, chars: int) -> str:
+    """The first `chars` of the text, or less, so that what is cut off there is no half of a secret:
+    a half may not be known for one where it is masked later."""
+    found = [one for pattern in _SECRETS for one in pattern.finditer(text[: chars + AHEAD_CHARS])]
+    # The value is the last group, or the whole of a match without groups.
+    values = [one.span(one.re.groups) for one in found]
+    while cut := [start for start, end in values if start < chars < end]:
+        chars = min(cut)
+    return text[:chars]
 
 
 def settled(text: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from agentcore.compaction.result import Failure, SummaryFailed, WrittenSummary
 from agentcore.ledger.book import Ledger
 from agentcore.messages import Message, Role, born
 from agentcore.options import SummaryInput, SummaryOptions
+from agentcore.redact import whole_start
 
 PIECE_CHARS = 2_000
 ARGUMENT_CHARS = 300
@@ -271,4 +272,4 @@ def _line(message: Message, names: Mapping[str, str], options: SummaryOptions, m
 
 
 def clip(text: str, chars: int) -> str:
-    return text if len(text) <= chars else f"{text[:chars]}…"
+    return text if len(text) <= chars else f"{whole_start(text, chars)}…"

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.redact import MASKED, WITHHELD, mask, masked_start, settled, without_keys
+from agentcore.redact import (
+    MASKED,
+    WITHHELD,
+    mask,
+    masked_start,
+    settled,
+    whole_start,
+    without_keys,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 HEX = "0123456789abcdef" * 4
@@ -221,6 +229,18 @@ def test_a_secret_at_the_end_of_what_is_shown_is_masked_whole(secret: str) -> No
     for start in range(60, 100):
         text = f"{'it printed that ' * 10}"[:start] + f" {secret} " + "and more " * 600
         assert not secret.startswith(masked_start(text, 100)[start + 1 :][:8] or "\0")
+
+
+@pytest.mark.parametrize(
+    ("before", "secret", "after"), [*(("it printed ", one, " ") for one in SHAPES.values()), *NAMED]
+)
+def test_what_is_cut_before_it_is_masked_ends_with_no_half_of_a_secret(
+    before: str, secret: str, after: str
+) -> None:
+    text = f"{before}{secret}{after}" + "and more " * 600
+    for chars in range(len(before) + 1, len(before) + len(secret)):
+        assert before.startswith(whole_start(text, chars)), chars
+    assert whole_start(ORDINARY[0] * 100, 50) == (ORDINARY[0] * 100)[:50]
 
 
 @pytest.mark.parametrize("secret", [one for one in SHAPES.values() if "\n" not in one])

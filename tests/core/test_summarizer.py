@@ -6,7 +6,14 @@ import pytest
 from histories import answer, calls, group, result, system, user
 
 from agentcore.compaction.result import SummaryFailed
-from agentcore.compaction.summarizer import HEADINGS, accept, count_words, summary_request
+from agentcore.compaction.summarizer import (
+    ARGUMENT_CHARS,
+    HEADINGS,
+    PIECE_CHARS,
+    accept,
+    count_words,
+    summary_request,
+)
 from agentcore.options import SummaryInput, SummaryOptions
 from agentcore.snapshot import Snapshot
 
@@ -49,6 +56,15 @@ def test_every_piece_is_bounded_and_the_whole_keeps_the_newest() -> None:
     assert len(request.text) <= 4_000
     assert request.text.endswith("assistant: new")
     assert request.left_out == 5
+
+
+def test_a_piece_is_not_cut_within_a_secret_of_which_another_model_would_see_half() -> None:
+    secret = "sk-proj-" + "aB3dE5fG7hJ9" * 4
+    text = "x" * (PIECE_CHARS - 14) + f" {secret} and more"
+    assert source([user(text)]).endswith("xx …")
+    asked = calls("a")
+    asked["tool_calls"][0]["function"]["arguments"] = "y" * (ARGUMENT_CHARS - 14) + f" {secret}"
+    assert source([asked]).endswith("yy …)")
 
 
 def test_the_request_is_a_list_of_its_own_that_marks_the_text_as_data() -> None:
