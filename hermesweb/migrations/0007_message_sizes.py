@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hermesweb', '0005_turn_routed'),
+        ('hermesweb', '0006_approval_ends_at'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
