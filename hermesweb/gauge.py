@@ -169,17 +169,13 @@ def gauge_of(
         row.used,
         limit=row.limit or None,
         unit=row.unit,
-        source=_source(row) if in_tokens else words("measured"),
+        source=f"{row.tokens_are} {row.counter}".strip() if in_tokens else "measured",
         doubt=row.window_from if is_window and doubtful else "",
         reserve=row.reserve if is_window else 0,
         thresholds=_thresholds(version.value),
         pinned=pinned,
         floor=floor,
     )
-
-
-def _source(row: Measured) -> str:
-    return f"{words(row.tokens_are)} {row.counter}".strip()
 
 
 def _thresholds(profile: Profile) -> list[tuple[str, float]]:

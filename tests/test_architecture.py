@@ -66,6 +66,7 @@ LAYERS = {
             "environment",
             "forecast",
             "http",
+            "details",
             "labels",
             "language",
             "lock",

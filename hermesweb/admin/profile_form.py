@@ -140,7 +140,7 @@ def _field(name: str, kind: Any, default: Any, key: str = "") -> forms.Field:
     members = [one for one in get_args(kind) if one is not NoneType]
     bare = members[0] if members else kind
     options: dict[str, Any] = {
-        "label": words_lazy(name),
+        "label": _("starts at") if name == "at" else words_lazy(name),
         "initial": default,
         "required": not members,
         "help_text": HELP.get(key, HELP.get(name, "")),

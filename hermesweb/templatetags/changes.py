@@ -6,6 +6,7 @@ from django import template
 from django.utils.translation import gettext as _
 
 from agentcore.compaction.plan import Fate
+from hermesweb.details import detail
 from hermesweb.templatetags.units import size
 
 register = template.Library()
@@ -24,6 +25,9 @@ SIGNS: Mapping[str, str] = {
     Fate.REPAIRED: "✓",
     Fate.REBUILT: "↻",
 }
+
+
+register.filter("detail", detail)
 
 
 @register.filter

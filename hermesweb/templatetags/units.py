@@ -123,6 +123,13 @@ def visible(text: object) -> SafeString:
 
 
 @register.filter
+def origin(source: str) -> str:
+    """Where a number is from, with the name of its counter: `exact o200k`."""
+    kind, space, counter = source.partition(" ")
+    return words(kind) + space + counter
+
+
+@register.filter
 def letter(category: str) -> str:
     return LETTERS[category]
 
