@@ -55,6 +55,12 @@ class BackgroundTask:
             return f"runs for {time.monotonic() - self._started:.0f} s"
         return f"{self._end()}, {self._seconds:.0f} s"
 
+    @property
+    def dropped(self) -> list[str]:
+        """What was printed and not kept, as a note; none where all was."""
+        more = self.size - len(self.kept)
+        return [f"… {more} bytes after the first {len(self.kept)} were not kept"] if more else []
+
     async def look(self, seconds: float, beyond: int | None = None) -> None:
         """Wait for its end or, with `beyond`, until it has printed more bytes than that."""
         until = time.monotonic() + seconds
@@ -145,7 +151,8 @@ class Tasks:
         head = f"start_task {task.name} ({task.state}): {task.subject}"
         if task.has_ended:
             status = ToolStatus.OK if task.succeeded else ToolStatus.FAILED
-            return ToolResult(f"{head}\n{task.kept.decode(errors='replace')}", status)
+            output = task.kept.decode(errors="replace")
+            return ToolResult("\n".join([head, *task.dropped, output]), status)
         return ToolResult(f"{head}\nread its output with read_task, task={task.name}")
 
     def _make_room(self, most: int) -> None:
@@ -168,8 +175,8 @@ class Tasks:
         notes = []
         if end < len(one.kept):
             notes.append(f"… {len(one.kept) - end} more bytes; read on with offset={end}")
-        elif dropped := one.size - len(one.kept):
-            notes.append(f"… {dropped} bytes after the first {len(one.kept)} were not kept")
+        else:
+            notes += one.dropped
         if not shown:
             return ToolResult("\n".join([f"{head}\n(no more output; offset={offset})", *notes]))
         title = f"--- bytes {offset}-{end} of {one.size}"

@@ -124,6 +124,14 @@ async def test_output_over_the_limit_keeps_the_first_and_tells_the_rest(desk: De
     await small.tasks.close()
 
 
+async def test_a_task_that_ends_at_once_tells_what_of_its_output_was_not_kept(desk: Desk) -> None:
+    small = limited(desk, background_bytes=1_000)
+    head, note, *rest = (await small.text("start", command="seq 1 1000")).split("\n")
+    assert "exit code 0" in head
+    assert note == "… 2893 bytes after the first 1000 were not kept"
+    assert rest[:3] == ["1", "2", "3"]
+
+
 async def test_a_task_that_prints_for_ever_holds_no_more_than_its_limit(desk: Desk) -> None:
     small = limited(desk, background_bytes=10_000)
     await small.text("start", command="yes")
