@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agentcore.breakdown import Category
-from agentcore.events import RunEnd
+from agentcore.events import EventKind, RunEnd
 from agentcore.options import Automatic
 from hermesweb import acts, lease, steering
 from hermesweb.forecast import (
@@ -24,6 +26,8 @@ from hermesweb.models import AgentSession, ProfileVersion, SessionKind, Status
 
 # Of what grew, less is not worth a line.
 SHOWN_SHARE = 0.02
+NEWEST_EVENTS = 50
+TURN_BORDERS = (EventKind.REQUEST_RETRIED, EventKind.TURN_ENDED, EventKind.RUN_STARTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +153,14 @@ def _turns_left(used: list[int], gauge: Gauge) -> int | None:
     if not gauge.next_tick:
         return None
     return turns_to_compaction(used, gauge.next_tick.value) or None
+
+
+def retried(session: AgentSession) -> Mapping[str, Any] | None:
+    """Why the request of the turn that is under way was asked again, the newest time; None where it
+    was not. Of the newest events alone, so that the page costs the same however long the session.
+    """
+    if not session.run_open:
+        return None
+    newest = session.events.filter(seq__gt=session.seq - NEWEST_EVENTS, kind__in=TURN_BORDERS)
+    last = newest.order_by("-seq").first()
+    return last.data if last and last.kind == EventKind.REQUEST_RETRIED else None

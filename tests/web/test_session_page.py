@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from builders import a_session, a_user
+from builders import a_lease, a_session, a_user, added, said, turn_ended
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from scenes import HTMX, a_talk, compacted, html_of, words_of
 
+from agentcore.events import RequestRetried, RunStarted
 from hermesweb import acts, charts
 from hermesweb.charts import chart_rows
 from hermesweb.models import (
@@ -26,6 +27,7 @@ from hermesweb.models import (
     Status,
     StoredTurn,
 )
+from hermesweb.recorder import record
 
 pytestmark = pytest.mark.django_db
 PAGES = ("", "live/", "chart.json", "turns.json", "turns.csv")
@@ -114,6 +116,21 @@ def test_the_last_compaction_is_told_with_its_page(client: Client, ada: User) ->
     session = a_talk(ada, 12)
     number = compacted(session)
     assert url(session, f"compactions/{number}/") in html_of(client, url(session))
+
+
+def test_a_request_that_is_asked_again_is_told_until_its_turn_ends(
+    client: Client, ada: User
+) -> None:
+    session = a_session(ada)
+    fence = a_lease(session).fence
+    begun = [said(1, "Be careful.", "system"), said(2, "Go.")]
+    busy = RequestRetried(2, 12.0, "the <b>server</b> is busy")
+    record(session.pk, fence, [RunStarted(1), *added(*begun), busy])
+    html = html_of(client, url(session))
+    assert "try 2 failed, asked again after 12.0 s: the &lt;b&gt;server&lt;/b&gt; is busy" in html
+    answer = said(3, "Done.", "assistant")
+    record(session.pk, fence, [*added(answer, turn=1), turn_ended(1, [*begun, answer])])
+    assert "asked again" not in html_of(client, url(session))
 
 
 @pytest.mark.parametrize("rest", PAGES)
