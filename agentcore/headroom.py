@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.breaker import Breaker
-from agentcore.compaction.hooks import BeforeCompaction, Hooks, call_hooks
+from agentcore.compaction.hooks import BeforeCompaction, Hooks
 from agentcore.compaction.pipeline import Pipeline, run_pipeline
 from agentcore.compaction.result import CompactionResult, Failure, Trigger
 from agentcore.compaction.summarizer import accept_written, sources_of
@@ -24,11 +24,10 @@ from agentcore.events import (
     CompactionFailed,
     CompactionStarted,
     Event,
-    HookFailed,
-    MessageAdded,
     OverBudget,
 )
 from agentcore.halt import Halt, Halted, Waits
+from agentcore.hooking import Heard, Hooking
 from agentcore.llm.base import ChatModel
 from agentcore.messages import Message
 from agentcore.options import Automatic, SummarySource
@@ -69,7 +68,7 @@ class Headroom:
         self._writer = SummaryWriter(summarizer, halt, breaker, named)
         self._counter = counter
         self._emit = emit
-        self._hooks = hooks
+        self._hooking = Hooking(hooks, context)
         self._originals = originals
         self._rest = Rest()
         self._contradicted = contradicted
@@ -127,9 +126,8 @@ class Headroom:
         """Run the pipeline on the list as it is, or take the plan that a person was shown, and swap
         the result in. None: a hook aborted, or that plan no longer fits."""
         instruction = asked.id if asked else None
-        if self._hooks.pre_compact and await self._is_aborted(
-            directives, trigger, turn, instruction
-        ):
+        heard = await self._asked_hooks(directives, trigger, turn, instruction)
+        if heard.abort:
             return None
         profile, started = directives.profile, time.monotonic()
         before = self.pressure(profile)
@@ -140,7 +138,9 @@ class Headroom:
             why = Failure.CANCELLED if isinstance(end, Halted) else Failure.STALE
             detail = str(end) or "the run was stopped while the summary was written"
             breaker = self._writer.breaker
-            failed = CompactionFailed(trigger, why, detail, turn, before, instruction, breaker)
+            failed = CompactionFailed(
+                trigger, why, detail, turn, before, instruction, breaker, heard.reports
+            )
             await self._emit([*told, failed])
             if why is Failure.STALE:
                 return None
@@ -148,11 +148,12 @@ class Headroom:
         after = self.pressure(profile)
         result = replace(result, pressure=after) if result.changed else result
         thrash = trigger is not Trigger.MANUAL and self._rest.ran(result, before, after, profile)
-        ended = CompactionEnded(
-            result, before, after, turn, time.monotonic() - started, instruction, thrash
-        )
+        seconds = time.monotonic() - started
+        then = await self._hooking.after(result, turn)
+        hooks = (*heard.reports, *then.reports)
+        ended = CompactionEnded(result, before, after, turn, seconds, instruction, thrash, hooks)
         if events := self._outcome(ended, was_told=not told):
-            await self._emit([*told, *events, *await self._after(result, turn)])
+            await self._emit([*told, *events, *then.events])
         return result
 
     async def _result(
@@ -196,33 +197,23 @@ class Headroom:
         runs = [run for message in self._context.messages for run in sources_of(message)]
         return {one.number: one for one in await self._originals(runs)} if runs else None
 
-    async def _is_aborted(
+    async def _asked_hooks(
         self, directives: Directives, trigger: Trigger, turn: int, instruction: int | None
-    ) -> bool:
-        """Ask the hooks first: they may abort, or add messages to what is compacted."""
+    ) -> Heard:
+        """They may abort, or add messages to what is compacted."""
         pressure = self.pressure(directives.profile)
         event = BeforeCompaction(trigger, self._context.snapshot(), pressure)
-        called = await call_hooks(self._hooks.pre_compact, event)
-        events: list[Event] = [HookFailed(report) for report in called.reports]
-        if called.abort:
-            reason = called.abort.reason
-            events.append(
-                CompactionFailed(trigger, Failure.ABORTED, reason, turn, pressure, instruction)
+        heard = await self._hooking.before(event, turn)
+        events = list(heard.events)
+        if heard.abort:
+            failed = CompactionFailed(
+                trigger, Failure.ABORTED, heard.abort.reason, turn, pressure, instruction
             )
+            events.append(replace(failed, hooks=heard.reports))
             self._rest.until_grown(pressure, directives.profile)
-        events += [MessageAdded(self._context.append(message), turn) for message in called.messages]
         if events:
             await self._emit(events)
-        return called.abort is not None
-
-    async def _after(self, result: CompactionResult, turn: int) -> list[Event]:
-        if not result.changed:
-            return []
-        called = await call_hooks(self._hooks.post_compact, result)
-        return [
-            *(HookFailed(report) for report in called.reports),
-            *(MessageAdded(self._context.append(message), turn) for message in called.messages),
-        ]
+        return heard
 
     async def _compact_if_due(self, directives: Directives, turn: int) -> None:
         profile = directives.profile

@@ -72,7 +72,8 @@ class Profile:
     model, else `assumed_window`. `reserve` in tokens, or None: 20,000, at most 5% of the window.
     `target` and `min_gain` are fractions of the limit; `compact_at_run_end`: pressure from
     which a run that was answered ends with a compaction; `pins_first_user`: the first user message
-    is pinned by rule; `recall`: the archive is searched for each new instruction."""
+    is pinned by rule; `recall`: the archive is searched for each new instruction; `hooks`: names of
+    those that installed packages offer."""
 
     stages: tuple[Stage, ...]
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -94,6 +95,7 @@ class Profile:
     ceilings: Ceilings = field(default_factory=Ceilings)
     documents: DocumentOptions = field(default_factory=DocumentOptions)
     approvals: ApprovalOptions = field(default_factory=ApprovalOptions)
+    hooks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check(self)
@@ -118,6 +120,7 @@ class Profile:
         known["stages"] = tuple(
             _nested(Stage, stage, "stages") for stage in _listed(values.get("stages", ()))
         )
+        known["hooks"] = tuple(_listed(values.get("hooks", ()), "hooks"))
         for name, kind in GROUPS.items():
             known[name] = _nested(kind, values.get(name, {}), name)
         for name, members in (("unit", Unit), ("automatic", Automatic)):
@@ -236,12 +239,14 @@ def _check(profile: Profile) -> None:
         fraction(profile.compact_at_run_end, "compact_at_run_end")
     if profile.min_gain:
         fraction(profile.min_gain, "min_gain", most=0.5)
+    if not all(isinstance(name, str) for name in profile.hooks):
+        raise ProfileError(f"hooks are names, not {profile.hooks!r}", "hooks")
 
 
-def _listed(stages: Any) -> list[Any]:
-    if not isinstance(stages, list | tuple):
-        raise ProfileError(f"stages is a list, not {stages!r}", "stages")
-    return list(stages)
+def _listed(value: Any, name: str = "stages") -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise ProfileError(f"{name} is a list, not {value!r}", name)
+    return list(value)
 
 
 def _nested(kind: type[Any], values: Any, name: str) -> Any:

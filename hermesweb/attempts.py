@@ -67,6 +67,7 @@ def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) ->
     row.limit, row.unit = event.after.limit, event.after.unit
     row.stages = [asdict(stage) for stage in result.stages]
     row.left_out = result.left_out
+    row.hooks = shown([asdict(report) for report in event.hooks])
     _price(row, result)
     if proof:
         row.checks = shown([asdict(check) for check in proof.checks])
@@ -78,6 +79,7 @@ def failed(row: Compaction, event: CompactionFailed) -> None:
     row.failure, row.detail = event.failure, shown(event.detail)
     row.turn, row.used_before = event.turn, event.pressure.used
     row.limit, row.unit = event.pressure.limit, event.pressure.unit
+    row.hooks = shown([asdict(report) for report in event.hooks])
 
 
 def recover(session: AgentSession) -> None:

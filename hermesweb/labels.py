@@ -98,6 +98,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             _("budget"),
             _("buffer"),
             _("ceilings"),
+            _("hooks"),
             _("command memory bytes"),
             _("command processes"),
         ),

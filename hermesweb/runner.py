@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentcore.agent import Agent
+from agentcore.compaction.hooks import hooks_of
 from agentcore.context import Context
 from agentcore.directives import Directives
 from agentcore.errors import StalePlan
@@ -157,6 +158,7 @@ class Work:
             ),
             means=Means(
                 summarizer=await self._summarizer(session, profile, model),
+                hooks=hooks_of(profile.hooks),
                 on_text=self._announcer.text,
                 check=self._check,
                 originals=self._originals,

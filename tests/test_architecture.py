@@ -47,6 +47,7 @@ LAYERS = {
                 "calling",
                 "editing",
                 "headroom",
+                "hooking",
                 "recalling",
                 "rest",
                 "simulate",

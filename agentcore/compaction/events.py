@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 
 from agentcore.breakdown import Breakdown
 from agentcore.compaction.breaker import Breaker
-from agentcore.compaction.result import CompactionResult, CompactionState, Failure, Trigger
+from agentcore.compaction.result import (
+    CompactionResult,
+    CompactionState,
+    Failure,
+    HookReport,
+    Trigger,
+)
 from agentcore.kinds import EventKind, shown
 from agentcore.pressure import Pressure
 
@@ -27,7 +33,7 @@ class CompactionStarted:
 @dataclass(frozen=True, slots=True)
 class CompactionEnded:
     """Applied, or a noop that a person asked for; `thrash`: automatic compaction stops, since its
-    last stage frees next to nothing."""
+    last stage frees next to nothing; `hooks`: those that did something."""
 
     kind: ClassVar[EventKind] = EventKind.COMPACTION_ENDED
     result: CompactionResult
@@ -37,6 +43,7 @@ class CompactionEnded:
     seconds: float
     instruction: int | None = None
     thrash: bool = False
+    hooks: tuple[HookReport, ...] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -71,6 +78,7 @@ class CompactionFailed:
     pressure: Pressure
     instruction: int | None = None
     breaker: Breaker = Breaker()
+    hooks: tuple[HookReport, ...] = ()
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -1,20 +1,28 @@
 """What others may do before and after a compaction (spec-compaction 9). Hooks are plain callables;
-one that raises or takes too long is reported and passed over."""
+one that raises or takes too long is reported and passed over.
+
+An installed package offers them under a name that profiles then use: an entry point of the group
+below names a class that is made without arguments, with a method `pre_compact`, `post_compact`, or
+both.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any, TypeAlias
 
-from agentcore.compaction.result import CompactionResult, Trigger
-from agentcore.errors import MessageError
+from agentcore.compaction.result import CompactionResult, Deed, HookReport, Trigger
+from agentcore.errors import MessageError, ProfileError
 from agentcore.messages import Role, born
 from agentcore.pressure import Pressure
 from agentcore.snapshot import Snapshot
 
 HOOK_SECONDS = 5.0
+GROUP = "agentcore.hooks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,39 +54,68 @@ class Hooks:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """What the hooks of one moment came to; `reports` are of those that failed."""
+class Answer:
+    """Of one hook: messages to add, or that nothing is to be compacted, or how it failed."""
 
+    hook: str
     messages: tuple[Mapping[str, Any], ...] = ()
     abort: Abort | None = None
-    reports: tuple[str, ...] = ()
+    failure: HookReport | None = None
 
 
-async def call_hooks(hooks: Sequence[Callable[[Any], Any]], event: Any) -> Called:
-    """Every hook in order; the first that aborts is the last that is called."""
-    messages: list[Mapping[str, Any]] = []
-    reports: list[str] = []
+def hooks_of(names: Sequence[str]) -> Hooks:
+    """Those that installed packages offer under these names. Raises ProfileError."""
+    found = [_installed(name) for name in names]
+    before, after = (
+        tuple(call for one in found if (call := getattr(one, moment, None)))
+        for moment in ("pre_compact", "post_compact")
+    )
+    return Hooks(before, after)
+
+
+async def call_hooks(hooks: Sequence[Callable[[Any], Any]], event: Any) -> list[Answer]:
+    """Every hook in order; the first that aborts is the last that is called, and what the others
+    wanted to add is dropped."""
+    answers: list[Answer] = []
     for hook in hooks:
-        answer = await _answer(hook, event, reports)
-        if isinstance(answer, Abort):
-            return Called((), answer, tuple(reports))
-        messages += answer
-    return Called(tuple(messages), None, tuple(reports))
+        answer = await _answer(hook, event)
+        if answer.abort:
+            return [*(one for one in answers if one.failure), answer]
+        answers.append(answer)
+    return answers
 
 
-async def _answer(
-    hook: Callable[[Any], Any], event: Any, reports: list[str]
-) -> Abort | list[Mapping[str, Any]]:
-    name = getattr(hook, "__name__", type(hook).__name__)
+async def _answer(hook: Callable[[Any], Any], event: Any) -> Answer:
+    name = _name(hook)
     try:
         async with asyncio.timeout(HOOK_SECONDS):
-            answer = await asyncio.to_thread(hook, event)
-        return answer if isinstance(answer, Abort) else [_checked(one) for one in answer or ()]
+            given = await asyncio.to_thread(hook, event)
+        if isinstance(given, Abort):
+            return Answer(name, abort=given)
+        return Answer(name, tuple(_checked(one) for one in given or ()))
     except TimeoutError:
-        reports.append(f"{name}: took over {HOOK_SECONDS:g} s")
+        report = HookReport(name, Deed.TIMED_OUT, f"took over {HOOK_SECONDS:g} s")
     except Exception as error:  # Whatever a stranger's code raises must not end the run.
-        reports.append(f"{name}: {type(error).__name__}: {error}")
-    return []
+        report = HookReport(name, Deed.RAISED, f"{type(error).__name__}: {error}")
+    return Answer(name, failure=report)
+
+
+def _name(hook: Any) -> str:
+    """A method goes by the class of its object."""
+    owner = getattr(hook, "__self__", hook)
+    return str(getattr(owner, "__name__", type(owner).__name__))
+
+
+@cache
+def _installed(name: str) -> Any:
+    for entry in entry_points(group=GROUP, name=name):
+        try:
+            return entry.load()()
+        except (ImportError, AttributeError, TypeError) as error:
+            text = f"the hook {name!r} ({entry.value}) cannot be loaded: {error}"
+            raise ProfileError(text, "hooks") from error
+    known = ", ".join(sorted(entry.name for entry in entry_points(group=GROUP)))
+    raise ProfileError(f"unknown hook {name!r}; there are {known or 'none'}", "hooks")
 
 
 def _checked(value: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -62,6 +62,27 @@ class StageReport:
     freed: int
 
 
+class Deed(StrEnum):
+    """What a hook did: before a compaction, or after it (`appended`), or instead of an answer."""
+
+    ABORTED = "aborted"
+    INJECTED = "injected"
+    APPENDED = "appended"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class HookReport:
+    """Of one hook that acted or failed: why it aborted, the numbers of the messages that it added,
+    what it raised."""
+
+    hook: str
+    did: Deed
+    detail: str = ""
+    messages: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryFailed:
     """A summary that was asked for and not taken. `detail` is for people, never for the list."""

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from agentcore.compaction.hooks import hooks_of
 from agentcore.compaction.strategies import strategy_of
 from agentcore.errors import ProfileError
 from agentcore.profile import Profile as ProfileValue
@@ -53,6 +54,7 @@ def checked_profile(values: Mapping[str, Any]) -> ProfileValue:
         value = ProfileValue.of(values)
         for stage in value.stages:
             strategy_of(stage)
+        hooks_of(value.hooks)
     except ProfileError as error:
         raise Invalid(str(error), error.field) from error
     return value

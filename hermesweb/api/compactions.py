@@ -102,6 +102,7 @@ def one(request: SignedIn, id: str, number: int) -> dict[str, Any]:
         "checks": row.checks,
         "survival": row.survival,
         "left_out": row.left_out,
+        "hooks": row.hooks,
         "detail": row.detail or None,
         "fates": changed_rows(rows),
         "added": added_rows(rows, stands_for),

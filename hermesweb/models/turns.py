@@ -59,7 +59,7 @@ class Compaction(models.Model):
     """`before`, `after` are bytes of the list, `used_before`, `used_after` are in `unit`. What
     became of each message is in the lives that `revision` ended and begun. `left_out` counts older
     messages that had no room in what a summary was made from; `usage` are its tokens, `cost` is in
-    USD and None where it is not known."""
+    USD and None where it is not known. `hooks` tells what each did that did something."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="stored_compactions")
     number = models.PositiveIntegerField()
@@ -88,6 +88,7 @@ class Compaction(models.Model):
     usage = models.JSONField(null=True)
     cost = usd(null=True)
     seconds = models.FloatField(null=True)
+    hooks = models.JSONField(default=list)
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -1,0 +1,149 @@
+"""Hooks of installed packages: named in a profile, told on the page of the compaction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from builders import a_user
+from calls import Caller, problem
+from django.contrib.auth.models import User
+from django.test import Client
+from scenes import a_talk, html_of, words_of
+from working import says
+
+from agentcore.compaction import hooks
+from agentcore.compaction.hooks import Abort, BeforeCompaction
+from agentcore.compaction.result import CompactionResult
+from agentcore.llm.scripted import ScriptedModel
+from hermesweb import acts, lives, runner
+from hermesweb.models import AgentSession, Compaction, Profile
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
+NEVER = threading.Event()
+
+
+class Diary:
+    """Adds a line before and a line after."""
+
+    def pre_compact(self, event: BeforeCompaction) -> list[dict[str, Any]]:
+        return [{"role": "system", "content": f"A compaction ({event.trigger}) comes."}]
+
+    def post_compact(self, result: CompactionResult) -> list[dict[str, Any]]:
+        return [{"role": "system", "content": f"It freed {result.freed} bytes."}]
+
+
+class Guard:
+    def pre_compact(self, event: BeforeCompaction) -> Abort:
+        return Abort("a release is <b>under way</b>")
+
+
+class Broken:
+    def pre_compact(self, event: BeforeCompaction) -> None:
+        raise KeyError("oops")
+
+    def post_compact(self, result: CompactionResult) -> None:
+        NEVER.wait(0.3)
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What an installed package leaves on the path: the names of its entry points."""
+    folder = tmp_path / "hooked-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: hooked\nVersion: 1.0\n")
+    names = ("Diary", "Guard", "Broken")
+    lines = "".join(f"{name.lower()} = {__name__}:{name}\n" for name in names)
+    (folder / "entry_points.txt").write_text(f"[agentcore.hooks]\n{lines}")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    hooks._installed.cache_clear()
+
+
+@pytest.fixture
+def ada(client: Client) -> User:
+    user = a_user("ada")
+    client.force_login(user)
+    return user
+
+
+def ran(
+    owner: User, script: Callable[..., ScriptedModel], *names: str
+) -> tuple[AgentSession, Compaction]:
+    """A compaction by hand under a profile that names these hooks."""
+    script(says("x"))
+    small = Profile.objects.get(name="small").current.values
+    acts.save_profile(owner, "hooked", {**small, "hooks": list(names)}, accept_warnings=True)
+    session = a_talk(owner, 24, text="x" * 2_000, profile="hooked")
+    made = acts.compact_now(owner, session)
+    async_to_sync(runner.run)(session.pk)
+    session.refresh_from_db()
+    made.refresh_from_db()
+    return session, made
+
+
+def page(client: Client, session: AgentSession) -> str:
+    return html_of(client, f"/sessions/{session.pk}/compactions/1/")
+
+
+def test_messages_that_hooks_added_are_named_and_in_the_list(
+    client: Client, ada: User, script: Callable[..., ScriptedModel]
+) -> None:
+    session, made = ran(ada, script, "diary")
+    assert made.state == "applied"
+    before, after = made.hooks
+    assert (before["hook"], before["did"], before["messages"]) == ("Diary", "injected", [25])
+    assert (after["hook"], after["did"]) == ("Diary", "appended")
+    said = lives.snapshot_of(session).messages[-1]
+    assert ([said.number], said.text) == (
+        after["messages"],
+        f"It freed {made.before - made.after} bytes.",
+    )
+    html = page(client, session)
+    assert "Diary added messages before it #25" in words_of(html)
+    assert f"/sessions/{session.pk}/messages/25/" in html
+
+
+def test_a_hook_that_ended_it_says_why(
+    client: Client, ada: User, script: Callable[..., ScriptedModel]
+) -> None:
+    session, made = ran(ada, script, "diary", "guard")
+    assert (made.state, made.failure, session.revision) == ("failed", "aborted", 0)
+    assert [one["did"] for one in made.hooks] == ["aborted"]
+    assert session.last_number == 24
+    html = page(client, session)
+    assert "Guard ended it : a release is <b>under way</b>" in words_of(html)
+    assert "<b>under way" not in html
+
+
+def test_hooks_that_fail_or_dawdle_are_passed_over_and_told(
+    client: Client,
+    ada: User,
+    script: Callable[..., ScriptedModel],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hooks, "HOOK_SECONDS", 0.05)
+    session, made = ran(ada, script, "broken")
+    assert made.state == "applied"
+    assert [(one["did"], one["detail"]) for one in made.hooks] == [
+        ("raised", "KeyError: 'oops'"),
+        ("timed_out", "took over 0.05 s"),
+    ]
+    words = words_of(page(client, session))
+    assert "Broken failed and was passed over : KeyError: 'oops'" in words
+    assert "Broken took too long and was passed over" in words
+    told = Caller(ada).get(f"sessions/{session.pk}/compactions/1").json()
+    assert told["hooks"] == made.hooks
+
+
+def test_a_hook_that_nobody_offers_is_refused_by_name(ada: User) -> None:
+    values = Profile.objects.get(name="small").current.values
+    User.objects.update(is_staff=True, is_superuser=True)
+    wish = {"values": {**values, "hooks": ["nothing"]}, "accept_warnings": True}
+    refused = Caller(ada).put("profiles/other", wish)
+    assert problem(refused) == (422, "invalid", "hooks")
+    assert "there are broken, diary, guard" in refused.json()["error"]["message"]
