@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
 
 from histories import Value, answer, user
 from planted import Planted, unknown, work
 
-from agentcore import PRESETS
+from agentcore import PRESETS, Snapshot
 from agentcore.compaction.compact import pressure_of
 from agentcore.compaction.pipeline import Pipeline, run_pipeline
+from agentcore.compaction.plan import apply_plan
+from agentcore.compaction.repair import repair
 from agentcore.compaction.result import CompactionResult, Trigger, WrittenSummary
 from agentcore.compaction.summarizer import HEADINGS, SummaryRequest, accept, count_words
 from agentcore.context import Context
-from agentcore.messages import Message, MessageLike, born
+from agentcore.errors import AgentcoreError
+from agentcore.messages import Message, MessageLike, Role, born
 from agentcore.options import Stage, SummaryOptions, SummarySource
+from agentcore.transcripts import load_all
 
 ROUNDS = 5
 SHORT, STRUCTURED = Stage("keep_recent", keep=10), Stage("auto", keep=3)
@@ -26,6 +32,8 @@ STRUCTURED_CHARS = 6_000
 # The longest sentence that is written, and the room that facts and earlier summaries may take.
 SENTENCE_CHARS, HEADS_SHARE = 300, 2 / 3
 OPENING = "So far:"
+# A recording with fewer messages cannot be compacted five times.
+FEWEST = 60
 # Who is heard first, behind facts and earlier summaries.
 SPEAKERS = ("user", "assistant")
 _OWN = frozenset({*HEADINGS, OPENING})
@@ -181,6 +189,32 @@ def reading(part: int) -> list[Value]:
 def generated(talk: str, planted: Planted, name: str = "") -> Session:
     talks = {"work": working, "talk": talking, "reading": reading}
     return Session(name or talk, planted, tuple(map(talks[talk], range(ROUNDS))))
+
+
+def recorded(path: Path) -> Iterator[Sequence[Message]]:
+    """The talk of each recording that is long enough; none of a file that no reader knows."""
+    try:
+        recordings = load_all(path)
+    except AgentcoreError:
+        return
+    for recording in recordings:
+        said = [one for one in recording.messages if not one.is_summary and one.replaces is None]
+        whole = Snapshot.of(said)
+        plan, _ = repair(whole)
+        messages = apply_plan(plan, whole)[0].messages[whole.leading :]
+        if len(messages) >= FEWEST:
+            yield messages
+
+
+def parted(messages: Sequence[Message]) -> tuple[Sequence[Message], ...]:
+    """About as many messages in each part; no result is parted from its call."""
+    cuts = [0]
+    for part in range(1, ROUNDS):
+        row = len(messages) * part // ROUNDS
+        while messages[row].role is Role.TOOL:
+            row += 1
+        cuts.append(row)
+    return tuple(messages[start:stop] for start, stop in pairwise([*cuts, len(messages)]))
 
 
 def _answered(run: Pipeline, model: Forgetful) -> CompactionResult:

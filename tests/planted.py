@@ -14,8 +14,19 @@ RULES = (
     "Never write to the live table",
     "The response must stay under 800 ms",
     "All amounts are in EUR, budget 1847.20",
+    "Do not delete a backup",
+    "From now on use only tabs in SQL files",
+    "The import must be done by 2026-12-01",
+    "I prefer small functions",
 )
-CHINESE_RULES = ("不要修改公共接口", "预算上限800元", "必须兼容 Python 3.9")
+REPLACED, CHINESE_REPLACED = RULES[1], "预算上限800元"
+CHINESE_RULES = (
+    "不要修改公共接口",
+    CHINESE_REPLACED,
+    "必须兼容 Python 3.9",
+    "禁止删除备份",
+    "截止日期是2026-12-01",
+)
 PATHS = ("src/importer/reader.py", "src/importer/writer.py")
 VALUES = ("eu-north-7", "INC-4471", "1847.20")
 
@@ -37,7 +48,7 @@ def english() -> Planted:
     return Planted(
         (system(), user(told), *_writes(PATHS), answer("The reader and the writer are there.")),
         user("Keep the response under 500 ms instead."),
-        (GOAL, RULES[0], *VALUES, *PATHS),
+        (GOAL, *(rule for rule in RULES if rule is not REPLACED), *VALUES, *PATHS),
         "under 500 ms",
         "under 800 ms",
     )
@@ -48,7 +59,11 @@ def chinese() -> Planted:
     return Planted(
         (system(), user(told), *_writes(PATHS), answer("读取和写入模块已经写好。")),
         user("把预算上限改成500元。"),
-        ("请编写每晚运行的导入程序", CHINESE_RULES[0], CHINESE_RULES[2], *PATHS),
+        (
+            "请编写每晚运行的导入程序",
+            *(rule for rule in CHINESE_RULES if rule is not CHINESE_REPLACED),
+            *PATHS,
+        ),
         "500元",
         "上限800",
     )

@@ -44,7 +44,12 @@ class Elastic:
         messages = situation.snapshot.messages
         found = Replacements(situation, NAME, Fate.CUT)
         spared = {*instruction_rows(messages), *fresh_rows(messages)}
-        rows = [row for row, one in enumerate(messages) if row not in spared and stretch(one)]
+        # A row that gives less than its notice takes would lose more text than it frees.
+        rows = [
+            row
+            for row, one in enumerate(messages)
+            if row not in spared and stretch(one) > NOTICE_BYTES
+        ]
         mass = sum(stretch(messages[row]) for row in rows)
         for row in rows:
             if found.is_enough:

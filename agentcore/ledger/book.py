@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from agentcore.facts import TODO_SUBJECT, Fact, FactKind
 from agentcore.ledger.extract import facts_of
@@ -38,7 +39,7 @@ class Ledger:
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Ledger:
         ledger = cls()
-        ledger.add(fact for message in messages for fact in facts_of(message))
+        ledger.add(_as_said(list(messages)))
         return ledger
 
     def add(self, facts: Iterable[Fact]) -> None:
@@ -171,3 +172,19 @@ class Ledger:
                 shown = _DIGITS.sub("…", earlier.text) if earlier.bound else "…"
                 text = text.replace(earlier.text, shown)
         return replace(goal, text=text)
+
+
+def _as_said(messages: Sequence[Message]) -> Iterable[Fact]:
+    """Their facts in the order in which they were said: a pinned message stands behind a summary
+    that tells what was said after it."""
+    if not any(message.is_summary for message in messages):
+        return (fact for message in messages for fact in facts_of(message))
+    told = [(_said_at(fact, message), fact) for message in messages for fact in facts_of(message)]
+    return (fact for _, fact in sorted(told, key=itemgetter(0)))
+
+
+def _said_at(fact: Fact, message: Message) -> int:
+    """What a summary tells in its own words is as old as the newest that it stands for."""
+    if message.is_summary and fact.number == message.number:
+        return message.stands_for[-1].stop - 1 if message.stands_for else 0
+    return fact.number

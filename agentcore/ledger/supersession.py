@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from agentcore.facts import Fact, FactKind
 
 RULES = frozenset({FactKind.CONSTRAINT, FactKind.PREFERENCE})
-# Of the words of the shorter statement, those that both must have.
+# Of the words of the shorter statement, those that both must have; rules must share more, since of
+# two words one may be the verb of anything.
 SHARED = 0.5
 # The side of a bound that only names a new value: "make that 500".
 NEW_VALUE = "~"
@@ -67,4 +68,5 @@ def _about_the_same(earlier: Fact, later: Fact) -> bool:
 def _share(earlier: Fact, later: Fact) -> bool:
     one, other = set(earlier.subject.split()), set(later.subject.split())
     fewer = min(len(one), len(other))
-    return fewer > 0 and len(one & other) >= SHARED * fewer
+    shared, enough = len(one & other), SHARED * fewer
+    return shared > enough or (shared == enough > 0 and later.kind not in RULES)

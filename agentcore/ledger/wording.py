@@ -42,7 +42,7 @@ _HEADING = re.compile(r"([A-Z][a-z ]{3,14}):")
 
 def lines_of(facts: Mapping[FactKind, Sequence[Fact]], room: int) -> list[str]:
     """Headings with their facts, in the order of what must not get lost, in `room` characters.
-    Of what has no room the older facts are left out, and counted under the heading."""
+    What has no room beside newer facts is left out, and counted under the heading."""
     lines: list[str] = []
     for kind, heading in HEADINGS.items():
         # Two values of one sentence are one line.
@@ -81,10 +81,9 @@ def _newest_that_fit(facts: Sequence[Fact], room: int) -> list[str]:
     kept: list[str] = []
     for fact in reversed(facts):
         line = f"- {_line(fact)}"
-        room -= len(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
+        if len(line) < room:
+            room -= len(line) + 1
+            kept.append(line)
     return kept[::-1]
 
 

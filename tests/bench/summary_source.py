@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
@@ -25,22 +25,16 @@ from forgetful import (  # noqa: E402
     Session,
     compacted,
     generated,
+    parted,
+    recorded,
 )
 from planted import chinese, english  # noqa: E402
 
-from agentcore import Snapshot  # noqa: E402
-from agentcore.compaction.plan import apply_plan  # noqa: E402
-from agentcore.compaction.repair import repair  # noqa: E402
-from agentcore.errors import AgentcoreError  # noqa: E402
-from agentcore.messages import Message, Role  # noqa: E402
 from agentcore.options import SummarySource  # noqa: E402
-from agentcore.transcripts import load_all  # noqa: E402
 
 SEEDS = range(5)
 SHARES = (1.0, 0.95, 0.9, 0.8)
 STAGES = {"short": SHORT, "structured": STRUCTURED}
-# A recording with fewer messages cannot be compacted five times.
-FEWEST = 60
 
 
 def sessions(folder: Path | None) -> Iterator[Session]:
@@ -50,32 +44,6 @@ def sessions(folder: Path | None) -> Iterator[Session]:
     for path in sorted(folder.rglob("*.*")) if folder else ():
         for messages in recorded(path):
             yield Session(path.stem, english(), parted(messages))
-
-
-def recorded(path: Path) -> Iterator[Sequence[Message]]:
-    """The talk of each recording that is long enough; none of a file that no reader knows."""
-    try:
-        recordings = load_all(path)
-    except AgentcoreError:
-        return
-    for recording in recordings:
-        said = [one for one in recording.messages if not one.is_summary and one.replaces is None]
-        whole = Snapshot.of(said)
-        plan, _ = repair(whole)
-        messages = apply_plan(plan, whole)[0].messages[whole.leading :]
-        if len(messages) >= FEWEST:
-            yield messages
-
-
-def parted(messages: Sequence[Message]) -> tuple[Sequence[Message], ...]:
-    """About as many messages in each part; no result is parted from its call."""
-    cuts = [0]
-    for part in range(1, ROUNDS):
-        row = len(messages) * part // ROUNDS
-        while messages[row].role is Role.TOOL:
-            row += 1
-        cuts.append(row)
-    return tuple(messages[start:stop] for start, stop in pairwise([*cuts, len(messages)]))
 
 
 def told(kind: str, share: float, source: SummarySource, runs: Sequence[Outcome]) -> str:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from histories import Value, answer, calls, result, user
+from histories import Value, answer, calls, result, system, user
 from planted import chinese, english, unknown
 
-from agentcore.compaction.notes import summary_note
+from agentcore.compaction.notes import ledger_note, summary_note
 from agentcore.facts import FactKind
 from agentcore.ledger import Ledger, suggest_pins, survival, with_facts
 from agentcore.messages import Message, ToolStatus, as_message, born
@@ -84,6 +84,19 @@ def test_statements_about_different_subjects_both_stay(one: str, other: str) -> 
     found = ledger(user(one), user(other))
     assert stated(found) == [one.rstrip("."), other.rstrip(".")]
     assert found.superseded == ()
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "I'm sure branches got deleted; instead make sure that it's retried.",
+        "Do not delete the branch any more.",
+        "From now on delete the temporary folder after a run instead.",
+    ],
+)
+def test_a_rule_outlives_what_shares_no_more_than_a_verb_with_it(later: str) -> None:
+    found = ledger(user("Fix it. Do not delete a backup."), user(later))
+    assert "Do not delete a backup" in stated(found)
 
 
 def test_a_bare_new_value_takes_over_the_subject_of_the_old_one() -> None:
@@ -207,6 +220,23 @@ def test_a_ledger_that_reads_its_own_text_writes_the_same_again() -> None:
     text = Ledger.of(told).text(4_000)
     again = Ledger.of(numbered(summary_note(text))).text(4_000)
     assert again == text
+
+
+def test_a_pinned_message_behind_a_summary_does_not_take_back_what_replaced_it() -> None:
+    first = born(user("Keep the response under 800 ms.")).numbered(2)
+    later = born(user("Keep the response under 500 ms instead.")).numbered(4)
+    told = ledger_note([with_facts(later)], 1_000).numbered(9)
+    assert told.facts and {fact.number for fact in told.facts} == {4}
+    text = Ledger.of([told, first]).text(1_000)
+    assert "500 ms" in text and "800 ms" not in text
+
+
+def test_what_a_summary_tells_in_its_own_words_is_older_than_what_stands_behind_it() -> None:
+    words = "[Earlier summary; reference only]\nThe response must stay under 800 ms."
+    summary = born(system(words), stands_for=(range(2, 4),)).numbered(9)
+    later = born(user("Keep the response under 500 ms instead.")).numbered(4)
+    text = Ledger.of([summary, later]).text(1_000)
+    assert "500 ms" in text and "800 ms" not in text
 
 
 def test_suggested_pins_are_rules_and_decisions_that_hold() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from itertools import permutations
+from pathlib import Path
 
 import pytest
+from forgetful import parted, recorded
 from histories import Value, answer, user
 from planted import Planted, chinese, english, unknown, work
 
@@ -85,6 +87,30 @@ def test_the_direction_of_a_partial_summary_loses_nothing(direction: Direction) 
 def test_presets_keep_what_was_planted(preset: str) -> None:
     for messages in compacted(english(), PRESETS[preset]):
         assert unknown([*english().must_know, english().holds], messages) == []
+
+
+@pytest.mark.parametrize("planted", [english(), chinese()], ids=["english", "chinese"])
+@pytest.mark.parametrize("preset", sorted(PRESETS.keys() - {"nanohermes"}))
+def test_facts_outlive_five_compactions_of_what_people_really_did(
+    shared: Path, planted: Planted, preset: str
+) -> None:
+    """Recorded sessions behind the first turn, each with rules, values and paths of its own."""
+    folder = shared / "transcripts"
+    talks = [talk for path in sorted(folder.rglob("*.*")) for talk in recorded(path)]
+    assert len(talks) >= 7
+    for talk in talks:
+        context = Context()
+        first = [*planted.first, planted.revision, answer("Noted.")]
+        size = Snapshot.of([*first, *talk]).sizes.bytes
+        small = PRESETS[preset].replace(budget=int(size * BUDGET_SHARE), unit="bytes", min_gain=0.0)
+        for values in ([*first, *parted(talk)[0]], *parted(talk)[1:]):
+            for value in values:
+                context.append(value)
+            done = compact(context.snapshot(), small, force=True)
+            if done.changed:
+                context.apply(done.plan)
+        assert unknown([*planted.must_know, planted.holds], context.messages) == []
+        assert planted.gone not in Ledger.of(context.messages).text(100_000)
 
 
 def test_the_bare_note_of_nanohermes_loses_all_of_it() -> None:

@@ -259,6 +259,13 @@ def test_elastic_takes_most_from_what_is_most_elastic_and_nothing_from_the_instr
     assert {cut.fate for cut in done.plan.removals} == {Fate.CUT}
 
 
+def test_elastic_cuts_no_message_that_would_free_less_than_its_notice_takes() -> None:
+    told = user("Never drop a table. " * 40)
+    values = [system(), told, answer(), user("go on"), *group(1, ["x" * 9_000]), answer()]
+    done = compact(values, sized("elastic", 3_000))
+    assert done.changed and done.messages[1] == told
+
+
 def test_elastic_keeps_arguments_valid_json_and_takes_pictures_out() -> None:
     call = calls("a")
     call["tool_calls"][0]["function"]["arguments"] = json.dumps({"path": "a", "text": "y" * 9_000})
