@@ -153,10 +153,10 @@ def compacted(session: Session, stage: Stage, source: SummarySource, model: Forg
             originals=archive if source is SummarySource.ARCHIVE else None,
         )
         result = _answered(run, model)
-        assert result.changed, (session.name, result.reason)
         left_out += result.left_out
-        revision = context.apply(result.plan)
-        archive |= {message.number: message for message, _ in revision.begun}
+        if result.changed:  # Not so where its summary was larger than a small part.
+            revision = context.apply(result.plan)
+            archive |= {message.number: message for message, _ in revision.begun}
     facts = [*session.planted.must_know, session.planted.holds]
     lost = unknown(facts, context.messages)
     asked, wrote = (sum(column) for column in zip(*model.requests, strict=True))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +9,6 @@ from histories import answer, calls, exchange, user
 from stage import DONE, Stage, use
 
 from agentcore import PRESETS, Profile
-from agentcore.compaction.edits import exclude_plan
 from agentcore.compaction.plan import Fate
 from agentcore.compaction.summarizer import HEADINGS, SHORT, TASK
 from agentcore.context import Context
@@ -20,7 +19,6 @@ from agentcore.events import (
     CompactionFailed,
     CompactionStarted,
     Event,
-    EventKind,
     OverBudget,
     RunEnd,
     TurnEnded,
@@ -206,52 +204,6 @@ async def test_where_the_profile_says_so_the_note_has_the_ledger_under_it(
     assert note.text.startswith("[Messages omitted; reference only]\n")
     assert "\nConstraints:\n- Never drop a table" in note.text
     assert not any(told in note.text for told in ("boom", "sorry", "word word"))
-
-
-class Meddled(ScriptedModel):
-    """While its first `times` summaries are written, the list changes."""
-
-    def __init__(self, meddle: Callable[[], None], times: int) -> None:
-        super().__init__([answer("so far")] * 9)
-        self._meddle, self._times = meddle, times
-
-    async def reply(self, *request: Any, **options: Any) -> Reply:
-        if len(self.requests) < self._times:
-            self._meddle()
-        return await super().reply(*request, **options)
-
-
-async def test_what_is_appended_while_a_summary_is_written_follows_it_unchanged() -> None:
-    stage = loaded([DONE]).say()
-    stage.summarizer = Meddled(lambda: stage.context.append(user("wait")) and None, 1)
-    await stage.run()
-    (ended,) = stage.events(CompactionEnded)
-    assert len(stage.summarizer.requests) == 1
-    assert stage.context.messages[1].text.endswith("so far")
-    assert [one.text for one in stage.context.messages][-2:] == ["wait", "done"]
-    assert legal(stage.context.messages) == []
-    assert ended.result.changed
-
-
-@pytest.mark.parametrize(("times", "asked"), [(1, 2), (2, 2)])
-async def test_a_list_that_was_revised_meanwhile_is_compacted_once_more_then_told_as_stale(
-    times: int, asked: int
-) -> None:
-    stage = loaded([DONE]).say()
-
-    def exclude() -> None:
-        snapshot = stage.context.snapshot()
-        row = next(one for one in snapshot.messages[2:] if one.calls)
-        plan = exclude_plan(snapshot, [row.number], frozenset())
-        stage.context.apply(plan, EventKind.EXCLUDED)
-
-    stage.summarizer = Meddled(exclude, times)
-    assert await stage.run() is RunEnd.ANSWERED
-    failures = [event.failure for event in stage.events(CompactionFailed)]
-    assert len(stage.summarizer.requests) == asked
-    assert failures == (["stale"] if times == 2 else [])
-    assert len(stage.events(CompactionEnded)) == 2 - times
-    assert legal(stage.context.messages) == []
 
 
 async def test_what_failed_is_not_tried_again_until_the_list_has_grown() -> None:
