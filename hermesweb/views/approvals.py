@@ -17,6 +17,7 @@ from hermesweb import acts, approvals, questions
 from hermesweb.access import session_or_404
 from hermesweb.acts import Invalid, Refused
 from hermesweb.http import SignedIn
+from hermesweb.labels import sentence
 from hermesweb.models import AgentSession, Instruction
 from hermesweb.reading import can_steer
 from hermesweb.views.answers import answer
@@ -79,8 +80,7 @@ def _entered(text: str | None) -> Mapping[str, Any] | None:
     try:
         entered = loads(text)
     except WireError as error:
-        text = _("the arguments are not JSON: %(error)s")
-        raise Invalid(text % {"error": error}, "arguments") from error
+        raise Invalid(_("the arguments are %(error)s") % {"error": error}, "arguments") from error
     if not isinstance(entered, dict):
         raise Invalid(_("the arguments are one JSON object, in braces"), "arguments")
     return entered
@@ -101,7 +101,7 @@ def _page(
         "question": question,
         "entered": request.POST.get("arguments", question.json),
         "reason": request.POST.get("reason", ""),
-        "problem": problem,
+        "problem": sentence(problem) if problem else "",
         "is_open": row.state == "queued" and can_steer(session) and not session.stop_requested,
     }
     return render(request, "session/approval.html", context, status=status)
