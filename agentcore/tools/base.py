@@ -174,6 +174,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def clipped(text: str, chars: int) -> str:
+    """At most so many characters, 0 for all; a cut is marked."""
+    return f"{text[:chars]}…" if 0 < chars < len(text) else text
+
+
 def _fitting(
     pictures: Sequence[Picture], most: int
 ) -> tuple[tuple[Picture, ...], tuple[Picture, ...]]:

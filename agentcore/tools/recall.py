@@ -35,10 +35,14 @@ def recall_tool(archive: Archive) -> Tool:
         limits = workspace.limits
         if not query.strip():
             raise ToolError("query is empty: give words that the message held")
-        found = await archive.search(query, limits.recall_hits)
-        hits = [_hit(one, query, limits.recall_hit_chars) for one in found]
+        most = limits.recall_hits
+        found = await archive.search(query, most and most + 1)
+        hits = [_hit(one, query, limits.recall_hit_chars) for one in found[: most or None]]
         count = counted(len(hits), "message") if hits else "nothing found"
-        return ToolResult("\n".join([f"recall {query[:QUERY_CHARS]!r}: {count}", *hits]))
+        more = (
+            [f"… stopped after {most} messages; use rarer words"] if len(found) > len(hits) else []
+        )
+        return ToolResult("\n".join([f"recall {query[:QUERY_CHARS]!r}: {count}", *hits, *more]))
 
     return FunctionTool(
         "recall",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from agentcore.errors import ToolError
 from agentcore.tools.arguments import FunctionTool, schema, text
-from agentcore.tools.base import ToolResult, Workspace, counted
+from agentcore.tools.base import ToolResult, Workspace, clipped, counted
 from agentcore.tools.paths import file_size, opened, shown
 from agentcore.tools.process import SEARCH_PATH, Sink, run_reader
 
@@ -278,7 +278,7 @@ def _hits(records: Sequence[bytes], place: _Place, width: int) -> list[str]:
 
 def _shown(rest: bytes, width: int) -> str:
     number, _, line = rest.decode(errors="replace").rstrip("\r").partition(":")
-    return f"{number}: {line[:width]}…" if 0 < width < len(line) else f"{number}: {line}"
+    return f"{number}: {clipped(line, width)}"
 
 
 def _notes(*notes: tuple[str, int]) -> list[str]:

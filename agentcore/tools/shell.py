@@ -13,7 +13,7 @@ from agentcore.limits import Limits
 from agentcore.messages import ToolStatus
 from agentcore.options import Effect
 from agentcore.tools.arguments import FunctionTool, count, schema, text
-from agentcore.tools.base import ToolResult, Workspace
+from agentcore.tools.base import ToolResult, Workspace, clipped
 from agentcore.tools.guard import Reason
 from agentcore.tools.paths import opened
 from agentcore.tools.process import SEARCH_PATH, Ended, guarded
@@ -108,7 +108,7 @@ RUN_COMMAND = FunctionTool(
 def subject_of(command: str) -> str:
     """The beginning of a command, in one line."""
     line = " ".join(command.split())
-    return f"{line[:COMMAND_CHARS]}…" if len(line) > COMMAND_CHARS else line
+    return clipped(line, COMMAND_CHARS)
 
 
 def how_it_ended(ended: Ended, limits: Limits) -> str:
@@ -153,7 +153,7 @@ def _shortened(whole: str) -> str:
         return whole
     middle = lines[FIRST_LINES:-LAST_LINES]
     warnings = [line for line in middle if any(word in line.lower() for word in WARNINGS)]
-    shown = [line[:WARNING_CHARS] for line in warnings[:WARNING_LINES]]
+    shown = [clipped(line, WARNING_CHARS) for line in warnings[:WARNING_LINES]]
     notice = f"… {len(middle)} of {len(lines)} lines not shown; the session keeps the whole output"
     if shown:
         notice += f"; {len(shown)} of {len(warnings)} among them that warn:"

@@ -13,11 +13,11 @@ from agentcore.errors import ToolError
 from agentcore.messages import ToolStatus
 from agentcore.options import Effect
 from agentcore.tools.arguments import FunctionTool, schema, text
-from agentcore.tools.base import Tool, ToolResult, Workspace, counted
+from agentcore.tools.base import Tool, ToolResult, Workspace, clipped, counted
 from agentcore.tools.fetcher import PORTS, Fetcher, Page
 from agentcore.tools.pages import text_of
 
-TITLE_CHARS = 200
+TITLE_CHARS, URL_CHARS = 200, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Web:
         whole, note = await asyncio.to_thread(text_of, page)
         kind = page.content_type.partition(";")[0].strip() or "no type"
         facts = [str(page.status), kind, f"{len(page.body)} bytes", page.note, note]
-        head = f"web_fetch {page.url[:TITLE_CHARS]} ({'; '.join(filter(None, facts))})"
+        head = f"web_fetch {clipped(page.url, TITLE_CHARS)} ({'; '.join(filter(None, facts))})"
         ends = [f"[response truncated at {len(page.body)} bytes]"] if page.truncated else []
         most = limits.web_text_chars
         cut = [f"… page text truncated ({len(whole) - most} chars not shown)"]
@@ -97,5 +97,5 @@ def _hits(page: Page) -> Iterable[dict[str, Any]]:
 def _line(number: int, hit: dict[str, Any], chars: int) -> str:
     title, url = (" ".join(str(hit.get(key) or "").split()) for key in ("title", "url"))
     words = " ".join(str(hit.get("content") or "").split())
-    cut = f"{words[:chars]}…" if 0 < chars < len(words) else words
-    return "\n   ".join(filter(None, (f"{number}. {title[:TITLE_CHARS]}", url[:2_000], cut)))
+    head = f"{number}. {clipped(title, TITLE_CHARS)}"
+    return "\n   ".join(filter(None, (head, clipped(url, URL_CHARS), clipped(words, chars))))

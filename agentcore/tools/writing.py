@@ -13,7 +13,7 @@ from secrets import token_hex
 from agentcore.errors import ToolError
 from agentcore.options import Effect
 from agentcore.tools.arguments import PATH, FunctionTool, schema, text
-from agentcore.tools.base import ToolResult, Workspace, counted
+from agentcore.tools.base import ToolResult, Workspace, clipped, counted
 from agentcore.tools.paths import file_size, located, writable
 
 DIFF_LINES, DIFF_LINE_CHARS, DIFF_CONTEXT = 60, 240, 2
@@ -166,7 +166,7 @@ def _diff(before: bytes, after: bytes, *, at: int, old: int, new: int) -> str:
         return f"(about {len(removed)} lines became {len(added)}; too many to show)"
     compared = difflib.unified_diff(removed, added, n=DIFF_CONTEXT, lineterm="")
     lines = [line for line in islice(compared, 2, None) if not line.startswith("@@")]
-    cut = [line[:DIFF_LINE_CHARS] for line in lines[:DIFF_LINES]]
+    cut = [clipped(line, DIFF_LINE_CHARS) for line in lines[:DIFF_LINES]]
     more = len(lines) - len(cut)
     return "\n".join([*cut, f"… {more} more lines of the diff"] if more else cut)
 

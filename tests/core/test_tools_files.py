@@ -281,6 +281,12 @@ async def test_bytes_that_are_no_utf8_survive_an_edit(workspace: Workspace) -> N
     assert (workspace.root / "a").read_bytes() == b"caf\xe9\nnom\n\xff"
 
 
+async def test_a_line_of_a_diff_that_is_cut_says_so(workspace: Workspace) -> None:
+    (workspace.root / "a").write_text("x" * 500)
+    text = (await edit(workspace, "a", "x" * 500, "y" * 500)).text
+    assert text.split("\n")[1:] == [f"-{'x' * 239}…", f"+{'y' * 239}…"]
+
+
 async def test_a_long_diff_is_cut_and_a_huge_one_counted(workspace: Workspace) -> None:
     (workspace.root / "a").write_text(lines(150))
     text = (await edit(workspace, "a", lines(100), lines(50, 900))).text

@@ -93,9 +93,11 @@ async def test_what_left_the_list_is_recalled_with_its_number_and_turn() -> None
 
 async def test_recall_is_bounded_and_says_when_there_is_nothing() -> None:
     shelf = Shelf([Found(n, n, "user", "word") for n in range(1, 30)])
-    assert (await call(Lent(archive=shelf), "recall", query="word")).text.count("\n") == 8
-    few = Limits(recall_hits=2)
-    assert (await call(Lent(archive=shelf), "recall", few, query="word")).text.count("\n") == 2
+    text = (await call(Lent(archive=shelf), "recall", query="word")).text
+    assert text.startswith("recall 'word': 8 messages\n") and text.count("\n#") == 8
+    assert text.endswith("\n… stopped after 8 messages; use rarer words")
+    few = Limits(recall_hits=29)
+    assert (await call(Lent(archive=shelf), "recall", few, query="word")).text.count("\n") == 29
     nothing = await call(Lent(archive=shelf), "recall", query="absent")
     assert nothing.text == "recall 'absent': nothing found"
     assert "query is empty" in (await call(Lent(archive=shelf), "recall", query=" ")).text

@@ -190,6 +190,12 @@ async def test_long_output_of_a_success_is_shortened_and_kept(workspace: Workspa
     assert result.captured.count("\n") == 4_003
 
 
+async def test_a_warning_that_is_cut_says_so(workspace: Workspace) -> None:
+    long = f"echo warning {'x' * 300}"
+    text = (await run(workspace, f"seq 1 2000; {long}; seq 2001 4000")).text
+    assert f"\nwarning {'x' * 232}…\n" in text
+
+
 async def test_long_output_of_a_failure_is_not_shortened_but_clamped(workspace: Workspace) -> None:
     call = ToolCall("c", "run_command", dumps({"command": "seq 1 20000; exit 1"}))
     outcome = await toolbox(workspace).call(call)

@@ -358,6 +358,13 @@ async def test_a_search_gives_titles_addresses_and_a_few_words() -> None:
     assert server.requests[0].startswith(asked)
 
 
+async def test_a_title_and_an_address_that_are_cut_say_so() -> None:
+    long = {"title": "t" * 300, "url": f"https://x/{'u' * 3_000}", "content": ""}
+    text = (await searched({"results": [long]}))[0].text
+    assert f"1. {'t' * 200}…\n" in text
+    assert text.endswith(f"https://x/{'u' * 1_990}…")
+
+
 async def test_a_search_without_hits_and_one_without_json_say_so() -> None:
     assert (await searched({"results": []}))[0].text == "web_search 'näher & mehr': no hit"
     odd = {"results": [3, {"title": None, "url": "https://x", "content": ["y"]}]}
