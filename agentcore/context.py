@@ -13,7 +13,7 @@ from agentcore.errors import StalePlan
 from agentcore.kinds import EventKind
 from agentcore.ledger.extract import with_facts
 from agentcore.messages import Message, MessageLike, as_message
-from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
+from agentcore.snapshot import PLACES_A_NUMBER, Outline, Snapshot, State
 
 
 class Context:
@@ -25,6 +25,7 @@ class Context:
         self._places = list(start.places)
         self._sizes = start.sizes
         self._state = start.state
+        self._outline = (start.known or Outline.of(start.messages)).copy()
         self._causes: dict[int, EventKind] = {}
 
     @property
@@ -49,13 +50,20 @@ class Context:
         message = self.draft(value)
         number = message.number
         self._messages.append(message)
+        self._outline.add(message)
         self._places.append(number * PLACES_A_NUMBER)
         self._sizes = self._sizes + message.sizes
         self._state = State(self._state.revision, number)
         return message
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(tuple(self._messages), tuple(self._places), self._sizes, self._state)
+        return Snapshot(
+            tuple(self._messages),
+            tuple(self._places),
+            self._sizes,
+            self._state,
+            self._outline.copy(),
+        )
 
     def apply(
         self, plan: CompactionPlan, cause: EventKind = EventKind.COMPACTION_ENDED
@@ -71,6 +79,10 @@ class Context:
         after, revision = apply_plan(plan, self.snapshot())
         self._messages, self._places = list(after.messages), list(after.places)
         self._sizes, self._state = after.sizes, after.state
+        self._outline = Outline.of(after.messages)
+        for message, _ in revision.begun:
+            # A note lets go of the messages that it carries the facts of.
+            bool(message.facts)
         self._causes |= dict.fromkeys(revision.touched, cause)
         return revision
 

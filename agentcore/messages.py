@@ -72,7 +72,7 @@ class Message:
     turn: int = 0
     replaces: int | None = None
     stands_for: tuple[range, ...] = ()
-    facts: tuple[Fact, ...] | None = field(default=None, repr=False, compare=False)
+    facts: Sequence[Fact] | None = field(default=None, repr=False, compare=False)
 
     def value(self) -> dict[str, Any]:
         """The message as a dict, equal to the one it was made from."""
@@ -112,7 +112,7 @@ class Message:
         """A copy that a plan puts into a list; many times as fast as `replace`, since a plan may
         bear thousands. Facts of its own get its number."""
         facts = self.facts
-        if facts and not self.number:
+        if not self.number and isinstance(facts, tuple):
             facts = tuple(fact if fact.number else replace(fact, number=number) for fact in facts)
         return make_message(
             self.wire,

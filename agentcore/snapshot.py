@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
+from operator import sub
 
 from agentcore.breakdown import Breakdown, Sizes, total
 from agentcore.ledger.extract import with_facts
@@ -23,15 +27,45 @@ class State:
         return f"{self.revision}.{self.last_number}"
 
 
+@dataclass(slots=True)
+class Outline:
+    """What is known of a list so that nobody reads all of it: its results by tool, and the rows
+    whose number does not follow that of the row before. Grows with the list."""
+
+    tools: Counter[str] = field(default_factory=Counter)
+    breaks: list[int] = field(default_factory=list)
+    _rows: int = 0
+    _last: int = 0
+
+    @classmethod
+    def of(cls, messages: Iterable[Message]) -> Outline:
+        outline = cls()
+        for message in messages:
+            outline.add(message)
+        return outline
+
+    def add(self, message: Message) -> None:
+        """The message that comes next."""
+        if message.number != self._last + 1:
+            self.breaks.append(self._rows)
+        self._rows, self._last = self._rows + 1, message.number
+        if message.role is Role.TOOL:
+            self.tools[message.tool or "tool"] += 1
+
+    def copy(self) -> Outline:
+        return Outline(self.tools.copy(), self.breaks.copy(), self._rows, self._last)
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """`places` order the messages; `sizes` are the sums over them (design: place is 4 x number
-    for a message as born)."""
+    for a message as born). `known`: where it was kept while the list grew."""
 
     messages: tuple[Message, ...]
     places: tuple[int, ...]
     sizes: Sizes
     state: State
+    known: Outline | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, messages: Iterable[MessageLike], *, facts: bool = False) -> Snapshot:
@@ -46,6 +80,7 @@ class Snapshot:
             _places(numbered),
             total(message.sizes for message in numbered),
             State(0, max((message.number for message in numbered), default=0)),
+            Outline.of(numbered),
         )
 
     @property
@@ -59,6 +94,36 @@ class Snapshot:
     def group_at(self, index: int) -> range:
         """The tool group that the message at `index` belongs to, else that message alone."""
         return group_at(self.messages, index)
+
+    def tools_in(self, runs: Sequence[range]) -> Counter[str]:
+        """The results in these rows, by tool; the smaller side is counted where that is enough."""
+        rest = rows_between(runs, len(self.messages))
+        if self.known is None or sum(map(len, rest)) > sum(map(len, runs)):
+            return _tools(self.messages, runs)
+        return self.known.tools - _tools(self.messages, rest)
+
+    def numbers_in(self, runs: Iterable[range]) -> tuple[range, ...]:
+        """The numbers of these rows, as runs in their order."""
+        found: list[range] = []
+        for rows in filter(None, runs):
+            edges = [rows.start, *self._breaks_in(rows), rows.stop]
+            for start, stop in pairwise(edges):
+                first = self.messages[start].number
+                goes_on = bool(found) and found[-1].stop == first
+                first = found.pop().start if goes_on else first
+                found.append(range(first, self.messages[stop - 1].number + 1))
+        return tuple(found)
+
+    def _breaks_in(self, rows: range) -> Sequence[int]:
+        """Rows behind the first of these whose number does not follow on."""
+        if len(rows) == 1:
+            return ()
+        if self.known is not None:
+            breaks = self.known.breaks
+            return breaks[bisect_right(breaks, rows.start) : bisect_left(breaks, rows.stop)]
+        numbers = [message.number for message in self.messages[rows.start : rows.stop]]
+        steps = enumerate(map(sub, numbers[1:], numbers), rows.start + 1)
+        return [row for row, step in steps if step != 1]
 
     def indexes_of(self, numbers: frozenset[int]) -> list[int]:
         if not numbers:
@@ -89,6 +154,18 @@ def groups(messages: Sequence[Message]) -> Iterator[range]:
             while row < count and messages[row].role is tool:
                 row += 1
         yield range(start, row)
+
+
+def rows_between(runs: Sequence[range], count: int) -> list[range]:
+    """What the runs, in their order, leave of the rows of a list."""
+    edges = [0, *(edge for run in runs for edge in (run.start, run.stop)), count]
+    return [range(*rows) for rows in zip(edges[::2], edges[1::2], strict=True) if rows[0] < rows[1]]
+
+
+def _tools(messages: Sequence[Message], runs: Sequence[range]) -> Counter[str]:
+    tool = Role.TOOL
+    gone = chain.from_iterable(messages[run.start : run.stop] for run in runs)
+    return Counter([one.tool or "tool" for one in gone if one.role is tool])
 
 
 def newest_group(messages: Sequence[Message]) -> range:

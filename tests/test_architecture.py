@@ -17,7 +17,7 @@ OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis"
 # A module imports from lines above its own, and within the line where no circle arises.
 LAYERS = {
     "agentcore": [
-        {"errors", "facts", "frozen", "kinds", "redact", "sections", "usage", "wire"},
+        {"errors", "deferred", "facts", "frozen", "kinds", "redact", "sections", "usage", "wire"},
         {"breakdown", "limits", "media", "options"},
         {"messages"},
         {"snapshot", "counting", "erasing", "pressure", "ledger", "memory"},

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from itertools import chain
 
 from agentcore.breakdown import OMISSION_HEADER, SUMMARY_HEADER
+from agentcore.deferred import Deferred
 from agentcore.facts import Fact
 from agentcore.ledger.book import Ledger
 from agentcore.messages import Message, Role, born
+from agentcore.snapshot import Snapshot
 
 TOOLS_NAMED = 8
 # Facts of one kind that a note carries on for those it stands for.
@@ -18,8 +20,18 @@ FACTS_CARRIED = 1_000
 
 def omission_note(gone: Sequence[Message]) -> Message:
     """The note that stands in for messages without a summary of them."""
-    text = f"{OMISSION_HEADER}\n{_count(gone)} left the context here; the archive keeps them."
-    return note(text, carried(gone))
+    return note(_omitted(_count(gone)), carried(gone))
+
+
+def omission_of(snapshot: Snapshot, runs: Sequence[range]) -> Message:
+    """The same of rows of a list, none of which is read before somebody asks for their facts."""
+    count = _counted(sum(map(len, runs)), snapshot.tools_in(runs))
+    gone = rows_of(snapshot.messages, runs)
+    return note(_omitted(count), Deferred(lambda: carried(gone)))
+
+
+def rows_of(messages: Sequence[Message], runs: Sequence[range]) -> Deferred[Message]:
+    return Deferred(lambda: chain.from_iterable(messages[run.start : run.stop] for run in runs))
 
 
 def summary_note(summary: str, gone: Sequence[Message] = ()) -> Message:
@@ -37,12 +49,12 @@ def ledger_note(gone: Sequence[Message], chars: int) -> Message:
 def omission_with_ledger(gone: Sequence[Message], chars: int) -> Message:
     """The omission note with the facts of what left under it."""
     ledger = Ledger.of(gone)
-    return note(f"{omission_note(gone).text}\n{ledger.text(chars)}".rstrip(), _newest(ledger))
+    return note(f"{_omitted(_count(gone))}\n{ledger.text(chars)}".rstrip(), _newest(ledger))
 
 
-def note(text: str, facts: tuple[Fact, ...] = ()) -> Message:
+def note(text: str, facts: Sequence[Fact] | None = None) -> Message:
     """`facts`: of the messages it stands for, so that a later ledger still knows them."""
-    return born({"role": Role.SYSTEM.value, "content": text}, facts=facts or None)
+    return born({"role": Role.SYSTEM.value, "content": text}, facts=facts)
 
 
 def carried(gone: Sequence[Message]) -> tuple[Fact, ...]:
@@ -63,8 +75,15 @@ def _newest(ledger: Ledger) -> tuple[Fact, ...]:
 
 def _count(gone: Sequence[Message]) -> str:
     result = Role.TOOL
-    tools = Counter([one.tool or "tool" for one in gone if one.role is result])
+    return _counted(len(gone), Counter([one.tool or "tool" for one in gone if one.role is result]))
+
+
+def _omitted(count: str) -> str:
+    return f"{OMISSION_HEADER}\n{count} left the context here; the archive keeps them."
+
+
+def _counted(messages: int, tools: Counter[str]) -> str:
     named = ", ".join(f"{name} x{count}" for name, count in tools.most_common(TOOLS_NAMED))
     others = f", {len(tools) - TOOLS_NAMED} more tools" if len(tools) > TOOLS_NAMED else ""
-    messages = f"{len(gone)} message{'s' if len(gone) != 1 else ''}"
-    return f"{messages} ({named}{others})" if tools else messages
+    count = f"{messages} message{'s' if messages != 1 else ''}"
+    return f"{count} ({named}{others})" if tools else count

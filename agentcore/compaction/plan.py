@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from agentcore.breakdown import Sizes, total
 from agentcore.compaction.rows import splice
+from agentcore.deferred import Deferred
 from agentcore.errors import PlanError
 from agentcore.frozen import maker
 from agentcore.messages import Message
@@ -97,7 +98,7 @@ class CompactionPlan:
     base: State
     removals: tuple[Removal, ...]
     births: tuple[Birth, ...]
-    summarizes: tuple[Message, ...] = ()
+    summarizes: Sequence[Message] = ()
     structured: bool = False
     replaced: tuple[Replaced, ...] = ()
 
@@ -124,7 +125,7 @@ class Revision:
     """One change of the list other than appending. `begun` pairs each message with its place."""
 
     number: int
-    ended: tuple[int, ...]
+    ended: Sequence[int]
     begun: tuple[tuple[Message, int], ...]
     last_number: int
 
@@ -150,8 +151,7 @@ def apply_plan(
     places = places_of(plan, before)
     messages = spliced(plan, before.messages, born)
     revision = before.state.revision + 1
-    gone = [before.messages[cut.start : cut.stop] for cut in plan.removals]
-    ended = tuple(map(_NUMBER, chain.from_iterable(gone)))
+    ended = Deferred(lambda: _numbers(plan.removals, before))
     after = Snapshot(
         tuple(messages),
         tuple(spliced(plan, before.places, places)),
@@ -236,24 +236,16 @@ def _numbered(births: Sequence[Birth], before: Snapshot) -> tuple[list[Message],
             last += 1
             stands_for = message.stands_for
             if birth.covers:
-                stands_for = _numbers_of(birth.covers, messages)
+                stands_for = before.numbers_in(birth.covers)
             replaces = message.replaces if birth.origin else messages[birth.at].number
             message = message.born_as(last, replaces, stands_for)
         born.append(message)
     return born, last
 
 
-def _numbers_of(covers: Sequence[range], messages: Sequence[Message]) -> tuple[range, ...]:
-    """Run by run, since within one the numbers nearly always follow each other."""
-    if len(covers) == 1 and len(covers[0]) == 1:
-        number = messages[covers[0].start].number
-        return (range(number, number + 1),)
-    found: list[range] = []
-    for rows in covers:
-        for run in runs_of(list(map(_NUMBER, messages[rows.start : rows.stop]))):
-            goes_on = bool(found) and found[-1].stop == run.start
-            found.append(range(found.pop().start, run.stop) if goes_on else run)
-    return tuple(found)
+def _numbers(removals: Sequence[Removal], before: Snapshot) -> Iterator[int]:
+    gone = (before.messages[cut.start : cut.stop] for cut in removals)
+    return map(_NUMBER, chain.from_iterable(gone))
 
 
 def _place(birth: Birth, before: Snapshot, leading: int) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
-from agentcore.compaction.notes import omission_note
+from agentcore.compaction.notes import omission_of, rows_of
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, note_row
 from agentcore.compaction.strategy import Situation, gaps, kept_rows, nothing
 
@@ -16,12 +14,13 @@ def summarized(situation: Situation, stop: int, name: str) -> CompactionPlan:
     leading = snapshot.leading
     kept = kept_rows(situation)
     leaving = gaps(leading, stop, kept)
-    gone = tuple(chain.from_iterable(snapshot.messages[one.start : one.stop] for one in leaving))
-    if all(message.is_summary for message in gone):
+    messages = snapshot.messages
+    if all(messages[row].is_summary for rows in leaving for row in rows):
         return nothing(situation)
+    told = omission_of(snapshot, leaving)
     return CompactionPlan(
         snapshot.state,
         tuple(Removal(one.start, one.stop, Fate.SUMMARIZED, name) for one in leaving),
-        (Birth(note_row(snapshot, kept), omission_note(gone), Origin.NOTE, name, tuple(leaving)),),
-        gone,
+        (Birth(note_row(snapshot, kept), told, Origin.NOTE, name, tuple(leaving)),),
+        rows_of(messages, leaving),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentcore.breakdown import Mark
@@ -39,6 +40,6 @@ def with_facts(message: Message) -> Message:
     return message if message.facts is not None else replace(message, facts=extract(message))
 
 
-def facts_of(message: Message) -> tuple[Fact, ...]:
+def facts_of(message: Message) -> Sequence[Fact]:
     """Those it was born with, else found now."""
     return extract(message) if message.facts is None else message.facts

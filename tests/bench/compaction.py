@@ -3,12 +3,13 @@
 Method: process CPU time, the best of 7 rounds in one process, garbage collected before each. The
 Snapshot is measured and has its facts beforehand, since they are found when messages are born;
 what that costs from plain dicts is told apart. `with proof` is the whole of compact(): repair, the
-plan, the new list, every rule after each stage. Memory is the most that tracemalloc saw during it,
-less what the new messages alone take afterwards. Where langchain-core is installed, its
-trim_messages takes the same history in the same run, which was converted to its messages
-beforehand: to the last 10 messages beside keep-recent, and to 60% of its approximate tokens, which
-is the target of balanced, beside the six stages. It drops; what balanced does besides (facts,
-placeholders, notes, proof) is not counted off.
+plan, the new list, every rule after each stage. What a plan names and nobody asks for there (which
+numbers left, which facts a bare note carries) is put together by whoever records it. Memory is the
+most that tracemalloc saw during it, less what the new messages alone take afterwards. Where
+langchain-core is installed, its trim_messages takes the same history in the same run, which was
+converted to its messages beforehand: to the last 10 messages beside keep-recent, and to 60% of its
+approximate tokens, which is the target of balanced, beside the six stages. It drops; what balanced
+does besides (facts, placeholders, notes, proof) is not counted off.
 """
 
 from __future__ import annotations
