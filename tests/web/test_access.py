@@ -15,7 +15,7 @@ from django.urls import URLPattern
 from scenes import a_talk, compacted
 
 from agentcore.compaction.asked import CompactionOptions
-from hermesweb import acts
+from hermesweb import acts, lives
 from hermesweb.api import api
 from hermesweb.audit import AuditEntry
 from hermesweb.models import AgentSession, Instruction, MemoryEntry, SessionKind, Webhook
@@ -63,7 +63,14 @@ class Place:
             owner=self.ada, workspace="/srv/project", kind="decision", text="Use UTC."
         )
         self.waiting = Instruction.objects.create(session=self.session, kind="message", text="Go.")
-
+        talk = lives.snapshot_of(self.session).messages
+        calling = next(message.number for message in talk if message.calls)
+        self.question = Instruction.objects.create(
+            session=self.session,
+            kind="approval",
+            state="withdrawn",
+            options={"what": "c", "tool": "grep", "message": calling, "place": 0},
+        )
         self.webhook = Webhook.objects.create(owner=self.ada, url="https://hook.example/")
 
     def fill(self, path: str) -> str:
@@ -79,6 +86,7 @@ class Place:
             )
             path = path.replace("<str:preview>", preview.pk)
         path = re.sub(r"[<{](\w+:)?instruction[>}]", str(self.waiting.pk), path)
+        path = re.sub(r"[<{](\w+:)?question[>}]", str(self.question.pk), path)
         path = re.sub(r"[<{](\w+:)?(call|what)[>}]", "compaction", path)
         # A result that the preview masks, and any other message.
         path = re.sub(r"[<{](\w+:)?old[>}]", "8", path)
