@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from histories import calls, result, user, with_picture
 from stage import DONE, Stage, use
 
 from agentcore import PRESETS
-from agentcore.answering import ANSWER_TOKENS, Answerer, Answering
+from agentcore.answering import ANSWER_TOKENS, Answering
 from agentcore.asking import Asking
+from agentcore.context import Context
 from agentcore.errors import ModelError
 from agentcore.events import Event, LimitReached, RunEnd, TurnEnded
 from agentcore.halt import Halt
@@ -20,7 +22,10 @@ from agentcore.llm.base import Reply
 from agentcore.llm.router import Tier, Tiers
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.options import Ceilings
+from agentcore.prefix import Prefix
+from agentcore.pressure import TokenCounter
 from agentcore.snapshot import Snapshot
+from agentcore.tools.base import Toolbox, Workspace
 from agentcore.turn import Spent
 from agentcore.usage import Prices, Usage
 
@@ -102,12 +107,19 @@ async def test_a_model_that_takes_no_pictures_does_not_speak_for_another() -> No
 
     blind = Other("small-3", ModelError("no image input", over_pictures=True), DONE)
     seeing = Other("scripted", DONE)
-    answering = Answering(blind, Prices(), None)
-    asking = Asking(answering, halt=Halt(), emit=emit, on_text=None)
-    shown = Snapshot.of([user("look"), calls("c"), with_picture(result("c", "a.png"))])
-    await asking.reply(shown, (), Spent())
-    answering.now = Answerer(seeing, Prices())
-    await asking.reply(shown, (), Spent())
+    asking = Asking(
+        Answering(seeing, LARGE.prices, Tiers(LARGE, [SMALL], lambda tier: blind)),
+        Toolbox((), Workspace(Path())),
+        counter=TokenCounter(),
+        prefix=Prefix(),
+        halt=Halt(),
+        emit=emit,
+        on_text=None,
+    )
+    shown = Context(Snapshot.of([user("look"), calls("c"), with_picture(result("c", "a.png"))]))
+    free = PRESETS["nanohermes"]
+    for profile in (free.replace(ceilings=Ceilings(cost="0.5")), free):
+        await asking.reply(shown, profile, Spent())
     sent = [asked.messages[2].wire for model in (blind, seeing) for asked in model.requests]
     assert ["data:image" in wire for wire in sent] == [True, False, True]
 
