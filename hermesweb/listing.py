@@ -131,7 +131,8 @@ class Page:
 
     @property
     def newest(self) -> Choice:
-        return self.choice.at()
+        """The page that follows what is born."""
+        return self.choice.at(order=Order.IN_ORDER)
 
     @property
     def views(self) -> list[Option]:

@@ -3,7 +3,8 @@
 // `data` is the id of a json_script that holds rows as columns (turns.js says what a row is);
 // `threshold` is the fraction of the limit at which the next compaction starts, `name` its stage.
 // Hears session:turn_ended and session:compaction_ended; hears "key" from the key bar
-// (ArrowLeft ArrowRight Home End c C f) and turn:selected {turn} from the chart.
+// (ArrowLeft ArrowRight Home End c C f) and turn:selected {turn} from the chart. Tells turn:shown
+// (bubbling) when the cursor was moved.
 
 import { asked, note } from "./address.js";
 import { onThemeChange, palette } from "./palette.js";
@@ -49,6 +50,11 @@ class TurnStrip extends HTMLElement {
   // The turn under the cursor, or undefined before the first.
   get turn() {
     return this.#rows[this.#current]?.turn;
+  }
+
+  // Whether the cursor is on the newest turn and goes on with it.
+  get following() {
+    return this.#following;
   }
 
   #furnish() {
@@ -127,6 +133,7 @@ class TurnStrip extends HTMLElement {
     this.#current = place;
     this.#following = place === this.#rows.length - 1;
     note("turn", this.#following ? "" : this.turn);
+    this.dispatchEvent(new CustomEvent("turn:shown", { bubbles: true }));
     this.#draw();
   }
 

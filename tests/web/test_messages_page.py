@@ -121,10 +121,10 @@ def test_the_newest_page_is_fetched_again_when_something_is_born(client: Client,
     session = a_talk(ada, 120)
     newest = html_of(client, url(session), htmx=True)
     assert f'hx-get="{url(session)}?seen=120"' in newest
-    assert "session:message_added" in newest
+    assert "messages:said" in newest
     older = html_of(client, url(session, "?before=284.71"), htmx=True)
     assert numbers(older) == list(range(21, 71))
-    assert "session:message_added" not in older
+    assert "messages:said" not in older
     assert "session:compaction_ended" in older
 
 
@@ -308,7 +308,7 @@ def test_what_was_said_between_turns_is_as_old_as_the_turn_before_it(ada: User) 
 
 def test_an_empty_list_follows_from_the_beginning(client: Client, ada: User) -> None:
     html = html_of(client, url(a_session(ada)), htmx=True)
-    assert "No message yet" in html and "session:message_added" in html
+    assert "No message yet" in html and "messages:said" in html
 
 
 @pytest.mark.parametrize("query", ["", "?view=all", "?order=largest", "?view=all&order=largest"])
