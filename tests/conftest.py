@@ -9,6 +9,16 @@ import chromium
 import pytest
 from django.db import connection
 from house import House, up
+from hypothesis import HealthCheck, settings
+from playwright.sync_api import expect
+
+# The same examples in every run, on however busy a machine; `--hypothesis-profile=default` looks
+# for others.
+settings.register_profile(
+    "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
+expect.set_options(timeout=30_000)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

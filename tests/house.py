@@ -15,6 +15,8 @@ from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MANAGE = [sys.executable, str(BASE_DIR / "manage.py")]
+# What takes longer has failed, on however busy a machine.
+SECONDS = 60
 COMMANDS = {"broker": "valkey-server", "web": "uvicorn", "worker": "celery"}
 
 
@@ -45,9 +47,9 @@ class House:
         os.kill(self.children()[name], signal.SIGKILL)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Its exit code; it may not take longer than 30 s."""
+        """Its exit code; it may not take longer than a minute."""
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(SECONDS)
 
 
 @contextlib.contextmanager
@@ -73,7 +75,7 @@ def up(data_dir: Path, *options: str, **env: str) -> Iterator[House]:
     finally:
         if process.poll() is None:
             process.terminate()
-        process.wait(30)
+        process.wait(SECONDS)
         process.stdout.close()
 
 
@@ -90,7 +92,7 @@ def manage(*arguments: str, data_dir: Path, **env: str) -> subprocess.CompletedP
     )
 
 
-def wait_for(what: Callable[[], object], *, seconds: float = 20) -> None:
+def wait_for(what: Callable[[], object], *, seconds: float = SECONDS) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, f"not within {seconds} s"

@@ -1,4 +1,4 @@
-"""Whether a process still runs, and waiting for what becomes true."""
+"""Whether a process still runs, waiting for what becomes true, and for how long at most."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+# What takes longer has failed, on however busy a machine. What it must not wait for lasts longer.
+PATIENCE = 30
 
-def wait_until(holds: Callable[[], bool], seconds: float = 10) -> None:
+
+def wait_until(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
     until = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < until, "it did not come true in time"

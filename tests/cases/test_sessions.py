@@ -18,6 +18,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from processes import PATIENCE
 from scenes import a_talk_of, compacted
 
 from agentcore.breakdown import SUMMARY_HEADER
@@ -58,7 +59,7 @@ async def test_two_compactions_at_once(
     owner, session = await _recorded([case["messages"][0], *long * 3])
     first = await _post(owner, f"sessions/{session.pk}/compactions")
     running = asyncio.create_task(runner.run(session.pk))
-    await asyncio.wait_for(waiting.wait(), 10)
+    await asyncio.wait_for(waiting.wait(), PATIENCE)
     second = await _post(owner, f"sessions/{session.pk}/compactions")
     signal.set()
     await running
@@ -93,14 +94,14 @@ async def test_cancelled_compaction_leaves_state_busy(
         owner, session = await _recorded([saying("system", "be careful"), *LONG_TALK])
         await _post(owner, f"sessions/{session.pk}/compactions")
         running = asyncio.create_task(runner.run(session.pk))
-        await asyncio.wait_for(model.asked.wait(), 10)
+        await asyncio.wait_for(model.asked.wait(), PATIENCE)
         assert (await _now(session)).status == "compacting"
         if killed:
             await _killed(session, model, running, monkeypatch)
             await runner.run(session.pk)
         else:
             await _post(owner, f"sessions/{session.pk}/stop")
-            await asyncio.wait_for(running, 10)
+            await asyncio.wait_for(running, PATIENCE)
             rows = session.stored_compactions.values_list("state", "failure")
             assert [row async for row in rows] == [("failed", "cancelled")]
         assert (await _now(session)).status == "idle"
@@ -293,11 +294,11 @@ async def _missed(owner: User, session: AgentSession, after: int) -> list[dict[s
     headers = [(b"origin", b"http://localhost"), (b"host", b"localhost")]
     path = f"/ws/sessions/{session.pk}/?after={after}"
     socket = WebsocketCommunicator(application, path, [*headers, (b"cookie", cookie.encode())])
-    await socket.connect()
-    frames = [json.loads(await socket.receive_from(timeout=5))]
+    await socket.connect(timeout=PATIENCE)
+    frames = [json.loads(await socket.receive_from(timeout=PATIENCE))]
     while "cursor" not in frames[-1] and "reload" not in frames[-1]:
-        frames.append(json.loads(await socket.receive_from(timeout=5)))
-    await socket.disconnect()
+        frames.append(json.loads(await socket.receive_from(timeout=PATIENCE)))
+    await socket.disconnect(timeout=PATIENCE)
     return [frame for frame in frames if "cursor" not in frame]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import alive, wait_until
+from processes import PATIENCE, alive, wait_until
 
 from agentcore.errors import ToolError
 from agentcore.limits import KIB, MIB, Limits
@@ -114,11 +114,11 @@ async def test_a_command_that_cannot_be_passed_is_refused(workspace: Workspace) 
 
 async def test_a_command_ends_at_its_time_with_what_it_printed(workspace: Workspace) -> None:
     begun = time.monotonic()
-    result = await run(workspace, "echo before; sleep 60", timeout=1)
-    assert result.text.startswith("run_command (killed after 1 s, no exit code, ")
+    result = await run(workspace, "echo before; sleep 60", timeout=3)
+    assert result.text.startswith("run_command (killed after 3 s, no exit code, ")
     assert "--- stdout\nbefore" in result.text
     assert result.status is ToolStatus.FAILED
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < PATIENCE
 
 
 async def test_the_time_limit_of_the_session_is_the_longest(workspace: Workspace) -> None:
@@ -134,35 +134,36 @@ async def test_ignored_signals_and_new_sessions_do_not_outlive_the_time(
     (workspace.root / "stubborn").write_text(STUBBORN)
     command = "setsid sh stubborn & (setsid sh stubborn &) ; sh stubborn & sh stubborn"
     begun = time.monotonic()
-    await run(workspace, command, timeout=1)
-    assert time.monotonic() - begun < 2
+    await run(workspace, command, timeout=3)
+    assert time.monotonic() - begun < PATIENCE
     processes = started(workspace, 4)
     assert not any(alive(process) for process in processes)
 
 
 async def test_what_a_command_leaves_running_is_ended_and_told(workspace: Workspace) -> None:
-    command = "setsid sh -c 'echo $$ >> pids; exec sleep 60' & sleep 0.2; echo done"
+    leave = "setsid sh -c 'echo $$ >> pids; exec sleep 60' &"
+    command = f"{leave} until test -s pids; do sleep 0.05; done; echo done"
     begun = time.monotonic()
     result = await run(workspace, command)
     assert "\n… it left 1 running in the background; ended\n" in result.text
     assert result.text.endswith("--- stdout\ndone\n")
     assert result.status is ToolStatus.OK
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < PATIENCE
     assert not alive(started(workspace, 1)[0])
 
 
 async def test_a_stopped_process_is_ended_too(workspace: Workspace) -> None:
-    await run(workspace, "sh -c 'echo $$ >> pids; kill -STOP $$' & wait", timeout=1)
+    await run(workspace, "sh -c 'echo $$ >> pids; kill -STOP $$' & wait", timeout=3)
     assert not alive(started(workspace, 1)[0])
 
 
 async def test_endless_output_is_bounded_counted_and_ended(workspace: Workspace) -> None:
     limited = Workspace(workspace.root, Limits(stream_bytes=10_000))
-    result = await run(limited, "yes; true", timeout=1)
+    result = await run(limited, "yes; true", timeout=3)
     assert len(result.text) < 11_000
     title = result.text.split("\n")[1]
     assert title.startswith("--- stdout truncated (")
-    assert int(title.split("(")[1].split()[0]) > MIB
+    assert int(title.split("(")[1].split()[0]) > 10_000
 
 
 async def test_each_stream_has_its_own_bound_and_keeps_its_end(workspace: Workspace) -> None:
@@ -220,14 +221,16 @@ async def test_too_many_processes_end_the_command(workspace: Workspace) -> None:
     result = await run(limited, command)
     assert result.text.startswith("run_command (killed over 40 processes, no exit code, ")
     assert result.status is ToolStatus.FAILED
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < PATIENCE
 
 
 async def test_processes_of_others_do_not_count(workspace: Workspace) -> None:
     limited = Workspace(workspace.root, Limits(command_processes=20))
-    task = asyncio.create_task(run(limited, "touch begun; sleep 1; echo done"))
+    command = "touch begun; until test -e others; do sleep 0.05; done; sleep 1; echo done"
+    task = asyncio.create_task(run(limited, command))
     await asyncio.to_thread(wait_until, (workspace.root / "begun").exists)
     others = [subprocess.Popen(["sleep", "60"]) for _ in range(40)]
+    (workspace.root / "others").touch()
     try:
         assert (await task).text.endswith("done\n")
     finally:
@@ -288,10 +291,10 @@ async def test_a_guard_that_is_asked_to_terminate_goes_on(workspace: Workspace) 
 
 
 async def test_commands_run_side_by_side(workspace: Workspace) -> None:
-    begun = time.monotonic()
-    results = await asyncio.gather(*(run(workspace, f"sleep 1; echo {n}") for n in range(6)))
+    all_begun = 'until test "$(ls begun* | wc -l)" = 6; do sleep 0.05; done'
+    commands = [f"touch begun{n}; {all_begun}; echo {n}" for n in range(6)]
+    results = await asyncio.gather(*(run(workspace, one, timeout=PATIENCE) for one in commands))
     assert [result.text.split()[-1] for result in results] == [str(n) for n in range(6)]
-    assert time.monotonic() - begun < 4
 
 
 async def test_no_descriptor_stays_open(workspace: Workspace) -> None:
@@ -324,20 +327,15 @@ def test_nothing_of_a_command_lives_on_after_its_worker_was_killed(
         processes += _children(worker.pid)
         assert all(alive(process) for process in processes)
         worker.send_signal(signal.SIGKILL)
-        killed = time.monotonic()
-        wait_until(lambda: not any(alive(process) for process in processes), seconds=1)
-        assert time.monotonic() - killed < 1
+        wait_until(lambda: not any(alive(process) for process in processes))
     finally:
         worker.kill()
         worker.wait()
 
 
 def _children(parent: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and alive(int(entry.name)):
-            above = (entry / "stat").read_text().rpartition(")")[2].split()[1]
-            found += [int(entry.name)] if int(above) == parent else []
+    threads = Path(f"/proc/{parent}/task").glob("*/children")
+    found = [int(number) for file in threads for number in file.read_text().split()]
     assert found, "the worker has no guard"
     return found
 

@@ -185,6 +185,7 @@ async def test_a_killed_guard_is_told(desk: Desk) -> None:
 
 
 def test_no_task_lives_on_after_its_worker_was_killed(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
     command = "echo $$ > pid; trap '' TERM; while :; do sleep 0.05; done"
     worker = subprocess.Popen(
         [sys.executable, "-c", WORKER, str(tmp_path), command], cwd=ROOT, stdout=subprocess.PIPE
@@ -192,9 +193,10 @@ def test_no_task_lives_on_after_its_worker_was_killed(tmp_path: Path) -> None:
     assert worker.stdout
     try:
         assert worker.stdout.readline().startswith(b"start_task task-1 (runs")
+        wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"))
     finally:
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
         worker.stdout.close()
-    process = int((tmp_path / "pid").read_text())
-    wait_until(lambda: not alive(process), 1)
+    process = int(pid.read_text())
+    wait_until(lambda: not alive(process))

@@ -24,7 +24,7 @@ def test_without_a_broker_a_session_still_runs(tmp_path: Path) -> None:
     with up(data_dir, "--demo", PYTHONPATH=str(stub.parent), PATH="/nowhere") as house:
         assert "broker: none found" in house.log()
         # Nobody hears the hint of another process, so the sweep has to find the session.
-        wait_for(lambda: run_ends(house) == [("answered",)], seconds=60)
+        wait_for(lambda: run_ends(house) == [("answered",)])
         checkup = manage("doctor", "--json", data_dir=data_dir)
         code = house.stop()
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from house import House, command_of, manage, up, wait_for
+from house import SECONDS, House, command_of, manage, up, wait_for
 
 pytestmark = pytest.mark.faults
 
 
 def get(url: str) -> tuple[int, str]:
-    with urllib.request.urlopen(url, timeout=5) as answer:
+    with urllib.request.urlopen(url, timeout=SECONDS) as answer:
         return answer.status, answer.read().decode()
 
 
@@ -78,9 +78,9 @@ def test_a_killed_supervisor_takes_its_children_along(tmp_path: Path) -> None:
         children = house.children()
         broker = json.loads((tmp_path / "up.json").read_text())["broker"].removeprefix("unix://")
         house.process.kill()
-        house.process.wait(5)
+        house.process.wait(SECONDS)
 
-    wait_for(lambda: not any(map(command_of, children.values())), seconds=5)
+    wait_for(lambda: not any(map(command_of, children.values())))
     with up(tmp_path) as again:
         assert again.api_token == house.api_token
     assert not Path(broker).parent.exists()
@@ -93,7 +93,7 @@ def test_a_killed_child_is_started_again_and_told(house: House, name: str) -> No
     house.kill(name)
 
     wait_for(lambda: house.children().get(name, before) != before)
-    wait_for(lambda: get_status(f"{house.url}/readyz") == 200, seconds=30)
+    wait_for(lambda: get_status(f"{house.url}/readyz") == 200)
     assert f"{name} ended (killed by SIGKILL)" in house.log()
     assert f"{name} started again" in house.log()
 

@@ -14,5 +14,4 @@ def test_the_address_names_the_opened_message_until_it_is_closed(show: Show) -> 
     page.get_by_role("link").click()
     assert "message=7" in page.url
     page.get_by_text("Message 7").click()
-    page.wait_for_timeout(50)
-    assert "message" not in page.url
+    page.wait_for_url(lambda url: "message" not in url)

@@ -23,10 +23,13 @@ def open_wall(show: Show, page: Page) -> WebSocketRoute:
     return sockets[0]
 
 
-def hint(page: Page, socket: WebSocketRoute, session: str) -> list[str]:
-    """What was heard after the socket told of the session."""
+def hint(page: Page, socket: WebSocketRoute, session: str) -> None:
     socket.send(json.dumps({"session": session, "seq": 1}))
-    page.wait_for_timeout(100)
+
+
+def heard(page: Page, count: int) -> list[str]:
+    """So many as are expected next, and whatever came with them."""
+    page.wait_for_function(f"() => heard.length >= {count}")
     return page.evaluate("heard.splice(0)")
 
 
@@ -36,12 +39,20 @@ def test_once_connected_the_whole_wall_is_fetched(show: Show, page: Page) -> Non
 
 
 def test_news_of_a_row_concern_that_row_and_later_the_order(show: Show, page: Page) -> None:
+    page.clock.install()
+    page.clock.pause_at("2100-01-01")
     socket = open_wall(show, page)
-    assert hint(page, socket, "1") == ["wall", "row"]
-    assert hint(page, socket, "1") == ["row"]
-    page.wait_for_function("() => heard.includes('wall')", timeout=6_000)
+    hint(page, socket, "1")
+    assert heard(page, 2) == ["wall", "row"]
+    hint(page, socket, "1")
+    assert heard(page, 1) == ["row"]
+    page.clock.run_for(4_900)
+    assert page.evaluate("heard") == []
+    page.clock.run_for(200)
+    assert heard(page, 1) == ["wall"]
 
 
 def test_news_of_a_session_without_a_row_concern_the_wall(show: Show, page: Page) -> None:
     socket = open_wall(show, page)
-    assert hint(page, socket, "2") == ["wall", "wall"]
+    hint(page, socket, "2")
+    assert heard(page, 2) == ["wall", "wall"]

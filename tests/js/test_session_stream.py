@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from chromium import until
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 Show = Callable[..., Page]
@@ -59,11 +60,7 @@ def wait_for_last(page: Page, last: int) -> None:
 
 
 def wait_for_sockets(page: Page, server: Server, count: int) -> None:
-    for _ in range(100):
-        if len(server.sockets) >= count:
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"{len(server.sockets)} sockets, {count} expected")
+    until(page, lambda: len(server.sockets) >= count)
 
 
 def test_it_asks_for_what_came_after_the_page(show: Show, server: Server) -> None:
@@ -116,7 +113,7 @@ def test_a_cursor_ahead_of_the_page_makes_it_ask_again(show: Show, server: Serve
     wait_for_sockets(page, server, 1)
     server.send(cursor=2)
     server.send(cursor=9)
-    page.wait_for_timeout(100)
+    until(page, lambda: bool(server.received))
     assert server.received == [{"after": 2}]
 
 
@@ -125,16 +122,19 @@ def test_a_page_that_is_seen_again_asks_again(show: Show, server: Server) -> Non
     wait_for_sockets(page, server, 1)
     expect(page.locator("#connection")).to_have_text("Live")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    page.wait_for_timeout(100)
+    until(page, lambda: bool(server.received))
     assert server.received == [{"after": 2}]
 
 
-def test_back_online_it_does_not_wait_for_its_turn(show: Show, server: Server) -> None:
-    page = show(STREAM, "session-stream")
+def test_back_online_it_does_not_wait_for_its_turn(show: Show, server: Server, page: Page) -> None:
+    page.clock.install()
+    page.clock.pause_at("2100-01-01")
+    show(STREAM, "session-stream")
     for count in range(1, 5):
         wait_for_sockets(page, server, count)
+        expect(page.locator("#connection")).to_have_text("Live")
         server.sockets[-1].close(code=1012)
-        page.wait_for_timeout(50)
+        expect(page.locator("#connection")).not_to_have_text("Live")
         page.evaluate("window.dispatchEvent(new Event('online'))")
     wait_for_sockets(page, server, 5)
 

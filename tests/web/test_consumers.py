@@ -12,6 +12,7 @@ from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.test import Client
+from processes import PATIENCE
 
 from hermesweb import consumers, live, reader
 from hermesweb.asgi import application
@@ -41,10 +42,10 @@ async def joined(session: AgentSession, after: int = 0) -> AsyncIterator[Websock
     """A socket of the owner that has had what was there, up to its first cursor."""
     owner = await User.objects.aget(pk=session.owner_id)
     socket = await a_socket(f"/ws/sessions/{session.pk}/?after={after}", owner)
-    connected, _ = await socket.connect()
+    connected, _ = await socket.connect(timeout=PATIENCE)
     assert connected
     yield socket
-    await socket.disconnect()
+    await socket.disconnect(timeout=PATIENCE)
 
 
 @database_sync_to_async
@@ -65,7 +66,7 @@ def more(session: AgentSession, fence: int, number: int) -> int:
 async def frames_until_cursor(socket: WebsocketCommunicator) -> list[dict[str, Any]]:
     frames = []
     while True:
-        frame = json.loads(await socket.receive_from(timeout=5))
+        frame = json.loads(await socket.receive_from(timeout=PATIENCE))
         if "cursor" in frame:
             return frames
         frames.append(frame)
@@ -76,8 +77,8 @@ def seqs(frames: list[dict[str, Any]]) -> list[int]:
 
 
 async def closed_with(socket: WebsocketCommunicator) -> int:
-    await socket.connect()
-    closing = await socket.receive_output(timeout=5)
+    await socket.connect(timeout=PATIENCE)
+    closing = await socket.receive_output(timeout=PATIENCE)
     assert closing["type"] == "websocket.close"
     return int(closing["code"])
 
@@ -106,7 +107,7 @@ async def test_a_foreign_origin_is_refused_before_anything_else() -> None:
     session, _ = await made()
     owner = await User.objects.aget(pk=session.owner_id)
     socket = await a_socket(f"/ws/sessions/{session.pk}/", owner, b"http://evil.example")
-    connected, _ = await socket.connect()
+    connected, _ = await socket.connect(timeout=PATIENCE)
     assert not connected
 
 
@@ -135,7 +136,10 @@ async def test_news_reaches_all_sockets_of_a_session_from_one_reading(
             assert seqs(await frames_until_cursor(socket)) == [1]
         monkeypatch.setattr(reader, "_read", counted)
         await live.announce(session.pk, session.owner_id, await more(session, fence, 2))
-        first, second = await one.receive_from(timeout=5), await two.receive_from(timeout=5)
+        first, second = (
+            await one.receive_from(timeout=PATIENCE),
+            await two.receive_from(timeout=PATIENCE),
+        )
     assert first == second
     assert seqs([json.loads(first)]) == [2]
     assert places == [1]
@@ -147,7 +151,7 @@ async def test_news_that_was_lost_is_found_with_the_next_one() -> None:
         await frames_until_cursor(socket)
         await more(session, fence, 2)
         await live.announce(session.pk, session.owner_id, await more(session, fence, 3))
-        assert seqs([json.loads(await socket.receive_from(timeout=5))]) == [2, 3]
+        assert seqs([json.loads(await socket.receive_from(timeout=PATIENCE))]) == [2, 3]
 
 
 async def test_a_quiet_socket_finds_lost_news_with_its_cursor(
@@ -166,7 +170,7 @@ async def test_a_page_may_ask_again_from_where_it_is() -> None:
     async with joined(session) as socket:
         await frames_until_cursor(socket)
         await socket.send_to(text_data='{"after": 2}')
-        assert seqs([json.loads(await socket.receive_from(timeout=5))]) == [3, 4]
+        assert seqs([json.loads(await socket.receive_from(timeout=PATIENCE))]) == [3, 4]
         for nonsense in ("[", "[" * 9_000, "[]", '{"after": -1}', '{"after": "x"}', "\x00"):
             await socket.send_to(text_data=nonsense)
         assert await socket.receive_nothing(timeout=0.2)
@@ -176,9 +180,9 @@ async def test_a_place_that_is_no_number_of_an_event_is_the_beginning() -> None:
     session, _ = await made(2)
     owner = await User.objects.aget(pk=session.owner_id)
     socket = await a_socket(f"/ws/sessions/{session.pk}/?after={'9' * 5_000}", owner)
-    assert (await socket.connect())[0]
+    assert (await socket.connect(timeout=PATIENCE))[0]
     assert seqs(await frames_until_cursor(socket)) == [1, 2]
-    await socket.disconnect()
+    await socket.disconnect(timeout=PATIENCE)
 
 
 async def test_who_missed_too_much_is_told_to_reload(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +191,7 @@ async def test_who_missed_too_much_is_told_to_reload(monkeypatch: pytest.MonkeyP
     async with joined(session) as socket:
         assert await frames_until_cursor(socket) == [{"reload": True}]
         await live.announce(session.pk, session.owner_id, await more(session, fence, 12))
-        assert seqs([json.loads(await socket.receive_from(timeout=5))]) == [12]
+        assert seqs([json.loads(await socket.receive_from(timeout=PATIENCE))]) == [12]
 
 
 async def test_no_frame_is_larger_than_64_kib() -> None:
@@ -205,7 +209,7 @@ async def test_no_frame_is_larger_than_64_kib() -> None:
     async with joined(session) as socket:
         sizes, last = [], 0
         while last < 100:
-            text = await socket.receive_from(timeout=5)
+            text = await socket.receive_from(timeout=PATIENCE)
             sizes.append(len(text.encode()))
             frame = json.loads(text)
             assert frame["events"][0]["seq"] == last + 1
@@ -223,7 +227,7 @@ async def test_a_socket_that_takes_nothing_is_closed(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(consumers.SessionConsumer, "send", never)
     async with joined(session) as socket:
-        closing = await socket.receive_output(timeout=5)
+        closing = await socket.receive_output(timeout=PATIENCE)
     assert (closing["type"], closing["code"]) == ("websocket.close", consumers.TOO_SLOW)
 
 
@@ -234,7 +238,7 @@ async def test_streaming_text_comes_without_a_seq() -> None:
         announcer = live.Announcer(session.pk, session.owner_id)
         for text in ("Hel", "lo\n"):
             await announcer.text(text)
-        frame = json.loads(await socket.receive_from(timeout=5))
+        frame = json.loads(await socket.receive_from(timeout=PATIENCE))
         await announcer.close()
     assert frame == {"delta": {"text": "Hello\n"}}
 
@@ -246,19 +250,19 @@ async def test_the_overview_hears_of_ones_own_sessions_and_staff_of_all() -> Non
     staff = await database_sync_to_async(a_user)("root", is_staff=True)
     sockets = [await a_socket("/ws/overview/", user) for user in (owner, other, staff)]
     for socket in sockets:
-        await socket.connect()
-        assert await socket.receive_from(timeout=5) == "{}"
+        await socket.connect(timeout=PATIENCE)
+        assert await socket.receive_from(timeout=PATIENCE) == "{}"
     await live.announce(session.pk, session.owner_id, 7)
     hint = {"session": session.pk, "seq": 7}
-    assert json.loads(await sockets[0].receive_from(timeout=5)) == hint
-    assert json.loads(await sockets[2].receive_from(timeout=5)) == hint
+    assert json.loads(await sockets[0].receive_from(timeout=PATIENCE)) == hint
+    assert json.loads(await sockets[2].receive_from(timeout=PATIENCE)) == hint
     assert await sockets[1].receive_nothing(timeout=0.2)
     for socket in sockets:
-        await socket.disconnect()
+        await socket.disconnect(timeout=PATIENCE)
 
 
 async def test_a_page_ahead_of_the_table_is_told_to_reload() -> None:
     session, fence = await made(2)
     async with joined(session, after=50) as socket:
-        assert json.loads(await socket.receive_from()) == {"reload": True}
-        assert json.loads(await socket.receive_from()) == {"cursor": 2}
+        assert json.loads(await socket.receive_from(timeout=PATIENCE)) == {"reload": True}
+        assert json.loads(await socket.receive_from(timeout=PATIENCE)) == {"cursor": 2}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from builders import a_lease, a_session, added, said
 from channels.db import database_sync_to_async
+from processes import PATIENCE, wait_until
 from working import asked, calls, in_a_thread, kinds, says, texts
 
 from agentcore.errors import ModelError
@@ -75,15 +76,14 @@ async def test_a_small_budget_compacts_within_the_run_and_a_pin_survives(
     monkeypatch.setattr(endpoints, "OWN", ("scripted",))
     (tmp_path / "long.txt").write_text("a line of text\n" * 200)
     reads = [calls("read_file", '{"path": "long.txt"}', f"c{n}") for n in range(14)]
-    model = script(*reads, says("done"))
     owner, session = await asked(tmp_path, "keep this", profile="small")
 
-    async def pin_when_it_is_there() -> None:
-        while not await session.messages.filter(number=3).aexists():
-            await asyncio.sleep(0.01)
-        await database_sync_to_async(acts.pin)(owner, session, [3])
+    def pins(messages: Any) -> dict[str, Any]:
+        in_a_thread(lambda: acts.pin(owner, session, [3]))
+        return reads[1]
 
-    await asyncio.gather(runner.run(session.pk), pin_when_it_is_there())
+    model = script(reads[0], pins, *reads[2:], says("done"))
+    await runner.run(session.pk)
     await session.arefresh_from_db()
     assert session.compactions >= 1
     assert session.run_end == "answered"
@@ -142,14 +142,13 @@ async def test_a_compaction_waits_for_the_tool_and_leaves_the_queue_alone(
 async def test_stop_kills_the_running_command_and_the_session_can_go_on(
     tmp_path: Path, script: Callable[..., ScriptedModel]
 ) -> None:
-    command = '{"command": "touch began; sleep 30; touch ended"}'
+    command = '{"command": "touch began; sleep 600; touch ended"}'
     script(calls("run_command", command, "c1"), says("It was stopped."))
     owner, session = await asked(tmp_path, "work")
     working = asyncio.create_task(runner.run(session.pk))
-    while not (tmp_path / "began").exists():
-        await asyncio.sleep(0.02)
+    await asyncio.to_thread(wait_until, (tmp_path / "began").exists)
     await database_sync_to_async(acts.stop)(owner, session)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await working
     await session.arefresh_from_db()
     assert (session.status, session.run_end, session.stop_requested) == ("idle", "stopped", False)
