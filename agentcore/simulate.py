@@ -94,7 +94,9 @@ def simulate(
     model, schemas = "", NOTHING
     turn_of: dict[int, int] | None = None
     if isinstance(session, Recording):
-        model, schemas, turn_of = session.model, measure_schemas(session.tools), _turns_of(session)
+        model, schemas = session.model, measure_schemas(session.tools)
+        # A recording that tells nothing of turns is a plain list.
+        turn_of = _turns_of(session) or None
         messages: Iterable[MessageLike] = _said(session)
     else:
         messages = session

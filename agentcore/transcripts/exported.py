@@ -42,11 +42,12 @@ Record = Mapping[str, Any]
 
 
 def is_record(value: Any) -> bool:
-    """Whether a JSON value begins such a file; others that look alike link their messages."""
+    """Whether a JSON value begins such a file; others that look alike link or do not number their
+    messages."""
     if not isinstance(value, dict) or value.keys() & {"parentId", "cwd", "uuid"}:
         return False
     message = value.get("message")
-    is_message = isinstance(message, dict) and "role" in message
+    is_message = isinstance(message, dict) and "role" in message and "number" in value
     return (value.get("type"), is_message) == ("message", True) or (
         value.get("type") == "session" and isinstance(value.get("id"), str)
     )

@@ -108,8 +108,19 @@ def test_at_76_percent_of_a_32k_window_only_the_first_stage_may_run() -> None:
     assert not compact(weighing(23_900), profile).changed
 
 
-@pytest.mark.parametrize(("window", "starts"), [(200_000, 167_000), (32_000, 24_000)])
-def test_claude_code_starts_where_its_buffer_begins(window: int, starts: int) -> None:
-    profile = PRESETS["claude-code"].replace(window=window)
+@pytest.mark.parametrize(
+    ("preset", "window", "starts"),
+    [
+        ("balanced", 200_000, 160_000),
+        ("balanced", 32_000, 24_000),
+        ("kairo", 200_000, 160_000),
+        ("claude-code", 200_000, 167_000),
+        ("claude-code", 32_000, 24_000),
+    ],
+)
+def test_the_first_stage_starts_where_its_capped_buffer_begins(
+    preset: str, window: int, starts: int
+) -> None:
+    profile = PRESETS[preset].replace(window=window)
     assert not compact(weighing(starts - 100), profile).changed
     assert compact(weighing(starts + 100), profile).changed

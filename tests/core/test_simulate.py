@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from recorded import answered, boundary, call, load, replied, said, text
 
 from agentcore import PRESETS, Profile, Snapshot
 from agentcore.compaction.compact import compact
-from agentcore.errors import AgentcoreError
+from agentcore.errors import TranscriptError
 from agentcore.facts import FactKind
 from agentcore.invariants import check
+from agentcore.messages import Role
 from agentcore.simulate import Simulation, simulate
 from agentcore.transcripts import Recording, load_all
 
@@ -163,6 +165,8 @@ def test_every_recording_runs_under_every_preset(
             for profile in (PRESETS[preset], PRESETS[preset].replace(budget=40_000, unit="bytes")):
                 done = simulate(session, profile)
                 must_hold(done)
+                replies = any(one.role is Role.ASSISTANT for one in session.messages)
+                assert bool(done.series) is replies
                 lines.append(_line(path, profile, done))
     assert len(lines) > 40
     with capsys.disabled():
@@ -179,7 +183,8 @@ def must_hold(done: Simulation) -> None:
 def _recordings(path: Path) -> tuple[Recording, ...]:
     try:
         return load_all(path)
-    except AgentcoreError:
+    except TranscriptError as error:
+        assert re.match("no reader knows|neither JSON nor JSONL|cannot be read: Is a", str(error))
         return ()
 
 

@@ -296,6 +296,33 @@ def test_stages_run_in_order_and_only_where_they_are_due() -> None:
     assert done.new.sizes.bytes <= size // 6
 
 
+def test_a_stage_that_frees_too_little_is_skipped_unless_a_person_asks() -> None:
+    """A change in the middle of the list costs the prefix cache from there on."""
+    values = [system(), user(), *group(1, ["x" * 200]), *group(2, [LONG]), *exchange(1)[2:]]
+    size = Snapshot.of(values).sizes.bytes
+    profile = sized("snip", size, keep=2).replace(min_gain=0.1)
+    assert not compact(values, profile).changed
+    assert compact(values, profile.replace(min_gain=0.0)).changed
+    assert compact(values, profile, force=True).changed
+
+
+def test_a_message_that_is_unpinned_goes_into_the_next_summary_once() -> None:
+    asked: list[str] = []
+
+    def summarize(text: str, *, max_words: int) -> str:
+        asked.append(text)
+        return "so far"
+
+    values = [system(), user("keep me"), answer(LONG), user("two"), answer(LONG), user("three")]
+    profile = only("keep_recent", keep=1)
+    first = compact(values, profile, frozenset([1]), force=True, summarize=summarize)
+    assert texts(first)[2] == "keep me"
+    more = [*first.new.messages, born(answer(LONG)), born(user("four"))]
+    second = compact(more, profile, force=True, summarize=summarize)
+    assert [text.count("keep me") for text in asked] == [0, 1]
+    assert "keep me" not in texts(second)
+
+
 def test_a_run_over_all_stages_is_one_plan_on_the_first_list() -> None:
     values = exchange(60, 900)
     done = run(values, PRESETS["balanced"].replace(budget=6_000, unit="bytes"))

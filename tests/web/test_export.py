@@ -208,6 +208,7 @@ def test_files_of_other_kinds_are_not_taken_for_an_export() -> None:
     for other in (
         b'{"type":"session","id":"a","version":3,"cwd":"/"}\n{"type":"message","id":"1"}\n',
         b'{"type":"message","id":"1","parentId":null,"message":{"role":"user"}}\n{}\n',
+        b'{"type":"message","timestamp":"x","message":{"role":"user","content":"go"}}\n{}\n',
     ):
         with pytest.raises(TranscriptError, match="no reader knows"):
             detect(other)
