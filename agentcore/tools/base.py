@@ -60,7 +60,8 @@ class ToolResult:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What left the toolbox: the clamped text and the pictures for the message, and what was
-    captured, in which a picture that is too large stands as its data URL."""
+    captured, in which a picture that is too large for it stands as its data URL, up to the limit
+    on files."""
 
     call: ToolCall
     text: str
@@ -157,12 +158,14 @@ class Toolbox:
         above = [without_keys(note, self._keys)] if note else []
         # In front, where no clamp of the head takes them away.
         subject, *rest = text.split("\n", 1)
-        told = "\n".join([*above, subject, *map(_refusal, refused), *rest])
+        kept = [one for one in refused if len(one.data) <= (limits.file_bytes or len(one.data))]
+        notes = [_refusal(one, is_kept=one in kept) for one in refused]
+        told = "\n".join([*above, subject, *notes, *rest])
         return Outcome(
             call,
             clamp(told, limits.result_bytes, result.keep),
             result.status,
-            "\n".join([*above, captured, *(picture.url for picture in refused)]),
+            "\n".join([*above, captured, *(one.url for one in kept)]),
             seconds,
             result.checkpoint,
             pictures,
@@ -188,11 +191,10 @@ def _fitting(
     return tuple(pictures[:fitting]), tuple(pictures[fitting:])
 
 
-def _refusal(picture: Picture) -> str:
-    return (
-        f"… a picture ({picture.kind}, {len(picture.data)} bytes) is too large for a result; "
-        "the session keeps it; make a smaller one"
-    )
+def _refusal(picture: Picture, *, is_kept: bool) -> str:
+    size = f"{picture.kind}, {len(picture.data)} bytes"
+    keeps = "the session keeps it" if is_kept else "too large for the session too"
+    return f"… a picture ({size}) is too large for a result; {keeps}; make a smaller one"
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +18,7 @@ from agentcore.messages import Message, ToolCall, ToolStatus
 from agentcore.presets import PRESETS
 from agentcore.profile import Profile
 from agentcore.tools import Mode, toolbox
+from agentcore.tools.arguments import FunctionTool, schema
 from agentcore.tools.base import Outcome, Picture, Toolbox, ToolResult, Workspace
 from agentcore.tools.pictures import FRONT_BYTES, read_picture
 from agentcore.turn import result
@@ -181,22 +181,16 @@ async def test_lines_of_a_picture_are_no_text(tmp_path: Path) -> None:
     assert "is binary" in (await read(tmp_path, "shot", offset=1)).text
 
 
-class Camera:
-    name, description = "camera", "takes pictures"
-    parameters: dict[str, Any] = {"type": "object", "properties": {}}
+def a_camera(*pictures: bytes, text: str = "camera: shots\nmore") -> FunctionTool:
+    async def shoot(workspace: Workspace) -> ToolResult:
+        return ToolResult(text, pictures=tuple(Picture("image/png", data) for data in pictures))
 
-    def __init__(self, *pictures: bytes, text: str = "camera: shots\nmore") -> None:
-        self._result = ToolResult(
-            text, pictures=tuple(Picture("image/png", data) for data in pictures)
-        )
-
-    async def run(self, arguments: Any, workspace: Workspace) -> ToolResult:
-        return self._result
+    return FunctionTool("camera", "takes pictures", schema({}), shoot)
 
 
 async def test_a_picture_over_the_limit_is_kept_whole_outside_the_message() -> None:
     limits = Limits(picture_bytes=30, result_bytes=1_000)
-    camera = Camera(b"a" * 20, b"b" * 11, text="camera: shots\n" + "x" * 5_000)
+    camera = a_camera(b"a" * 20, b"b" * 11, text="camera: shots\n" + "x" * 5_000)
     outcome = await Toolbox((camera,), Workspace(Path(), limits)).call(
         ToolCall("c", "camera", "{}")
     )
@@ -209,6 +203,16 @@ async def test_a_picture_over_the_limit_is_kept_whole_outside_the_message() -> N
     assert outcome.captured.endswith(f"x\ndata:image/png;base64,{encoded}")
     message: Message = result(outcome)
     assert message.cut is not None and message.cut.original > 5_000
+
+
+async def test_a_picture_over_the_limit_on_files_is_kept_nowhere_and_says_so() -> None:
+    limits = Limits(picture_bytes=30, file_bytes=100)
+    box = Toolbox((a_camera(b"a" * 101),), Workspace(Path(), limits))
+    outcome = await box.call(ToolCall("c", "camera", "{}"))
+    assert "(image/png, 101 bytes) is too large for a result; too large for the session" in (
+        outcome.text
+    )
+    assert outcome.captured == "camera: shots\nmore" and outcome.pictures == ()
 
 
 @pytest.mark.parametrize(("name", "most"), [("nanohermes", 22_500), ("balanced", MIB)])
