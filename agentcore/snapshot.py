@@ -186,6 +186,21 @@ def open_calls(messages: Sequence[Message]) -> dict[int, ToolCall]:
     return {place: call for place, call in calls if call.id not in answered}
 
 
+def settled(snapshot: Snapshot) -> Snapshot:
+    """The list without a newest reply whose calls have no result yet: what a plan can be made on
+    while a tool runs, or waits for a person."""
+    messages = snapshot.messages
+    if not open_calls(messages):
+        return snapshot
+    stop = newest_group(messages).start
+    return Snapshot(
+        messages[:stop],
+        snapshot.places[:stop],
+        total(message.sizes for message in messages[:stop]),
+        State(snapshot.state.revision, messages[stop].number - 1),
+    )
+
+
 def fresh_rows(messages: Sequence[Message]) -> range:
     """Rows of the newest tool group while no assistant message follows it; else none."""
     row = len(messages) - 1

@@ -25,7 +25,7 @@ from agentcore.messages import Message
 from agentcore.options import SummarySource
 from agentcore.pressure import Pressure, TokenCounter
 from agentcore.profile import Profile
-from agentcore.snapshot import Snapshot
+from agentcore.snapshot import Snapshot, settled
 from agentcore.verify import Verification
 from hermesweb import endpoints, lives, pins
 from hermesweb.models import AgentSession, Preview, SessionKind, StoredMessage
@@ -86,9 +86,11 @@ def planned(
     """`written`: what a model, or a person who went over it, made of the request; `to_ask`: the
     request is for a model, so that the archive is read for it. Raises ProfileError for the options,
     StalePlan where the boundary left the list."""
-    snapshot, profile = lives.snapshot_of(session), options.applied_to(in_force(session))
+    whole, profile = lives.snapshot_of(session), options.applied_to(in_force(session))
+    snapshot = settled(whole)
     schemas = _schemas(session, profile)
-    measure = _measure(session, profile, schemas)
+    # What is still open counts in the next request, though no plan may touch it.
+    measure = _measure(session, profile, schemas, whole.sizes - snapshot.sizes)
     kept = pins.in_force(session)
     run = run_pipeline(
         snapshot,
@@ -170,8 +172,10 @@ def _schemas(session: AgentSession, profile: Profile) -> Sizes:
     return toolbox_of(session, profile).sizes if runs else NOTHING
 
 
-def _measure(session: AgentSession, profile: Profile, schemas: Sizes) -> PressureOf:
+def _measure(
+    session: AgentSession, profile: Profile, schemas: Sizes, still_open: Sizes
+) -> PressureOf:
     """As the session's own worker would."""
     window = endpoints.window_for(session, profile)
     counter = TokenCounter(session.ratio)
-    return lambda snapshot: profile.pressure(counter, window, snapshot.sizes, schemas)
+    return lambda snapshot: profile.pressure(counter, window, snapshot.sizes + still_open, schemas)

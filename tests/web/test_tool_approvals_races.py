@@ -17,6 +17,7 @@ from django.utils import timezone
 from scenes import compacted
 from working import ECHO_RAN, calls, calls_of, kinds_of, said_in, says, times_ran, worked
 
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.repair import INTERRUPTED
 from agentcore.snapshot import State
 from hermesweb import acts, lives, runner, tasks
@@ -171,6 +172,27 @@ def test_what_is_asked_of_the_list_meanwhile_waits_for_the_group(
         ("new_topic", "taken"),
     ]
     assert held.stored_compactions.get().state == "noop"
+
+
+def test_a_preview_while_it_waits_leaves_the_group_out_and_is_applied_after_it(
+    ada: User, started: Callable[..., AgentSession], tmp_path: Path
+) -> None:
+    (tmp_path / "long.txt").write_text("a line\n" * 400)
+    reads = [calls("read_file", '{"path": "long.txt"}', f"r{n}") for n in range(4)]
+    session = started(*reads, calls("run_command", ECHO_RAN, "c1"))
+    plan = CompactionOptions(stage="mask", keep_last=1)
+    preview, planned = acts.preview(ada, session, plan)
+    assert planned.result.changed and planned.before.used == session.used
+    acts.compact_now(ada, session, plan, preview=preview.pk)
+    assert (session.status, session.revision) == ("waiting", 0)
+    acts.answer(ada, session, "c1", True)
+    worked(session)
+    assert (session.run_end, session.revision, times_ran(session)) == ("answered", 1, 1)
+    applied = session.stored_compactions.get()
+    assert (applied.state, applied.before - applied.after) == (
+        "applied",
+        planned.result.old.sizes.bytes - planned.result.new.sizes.bytes,
+    )
 
 
 def test_while_it_waits_nothing_is_undone_that_its_request_was_sent_with(
