@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Sum
 from django.utils import timezone
 
+from agentcore.directives import InstructionKind
 from agentcore.events import BreakReason, EventKind, TurnEnded
 from agentcore.messages import Role
 from agentcore.pressure import TokenSource
@@ -19,7 +20,7 @@ from agentcore.snapshot import State
 from agentcore.turn import Request, Spent
 from agentcore.usage import Prices, Usage
 from hermesweb import totals
-from hermesweb.models import AgentSession, StoredTurn
+from hermesweb.models import AgentSession, SessionEvent, StoredTurn
 from hermesweb.models.columns import NAME_CHARS, ROUTED_CHARS
 from hermesweb.shown import shown
 
@@ -84,18 +85,39 @@ def cost(session: AgentSession) -> Decimal | None:
 
 
 def of_run(session: AgentSession) -> Spent:
-    """What the run that is open has used of its ceilings, whichever worker ran it."""
+    """What the run that is open has used of its ceilings, whichever worker ran it. The time in
+    which it waited for a person is not its own."""
     turns = session.stored_turns.filter(run=session.runs)
     if not session.run_open or not turns.exists():
         return Spent()
     results = session.messages.filter(role=Role.TOOL, turn__in=turns.values("number"))
-    began = session.events.filter(kind=EventKind.RUN_STARTED).latest("seq").at
+    start = session.events.filter(kind=EventKind.RUN_STARTED).latest("seq")
+    seconds = (timezone.now() - start.at).total_seconds() - _waited_seconds(session, start)
     return Spent(
         turns.count(),
         results.count(),
         turns.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
-        time.monotonic() - (timezone.now() - began).total_seconds(),
+        time.monotonic() - seconds,
     )
+
+
+def _waited_seconds(session: AgentSession, start: SessionEvent) -> float:
+    """Since that event, while any question stood unanswered; one that is asked again is the same
+    one."""
+    if not session.instructions.filter(kind=InstructionKind.APPROVAL, at__gte=start.at).exists():
+        return 0
+    kinds = (EventKind.APPROVAL_WANTED, EventKind.APPROVAL_GIVEN)
+    told = session.events.filter(kind__in=kinds, seq__gt=start.seq).order_by("seq")
+    waiting, since, seconds = set[Any](), start.at, 0.0
+    for kind, data, at in told.values_list("kind", "data", "at"):
+        question = data.get("question")
+        if kind == EventKind.APPROVAL_WANTED:
+            since = since if waiting else at
+            waiting.add(question)
+        elif waiting:
+            waiting.discard(question)
+            seconds += 0 if waiting else (at - since).total_seconds()
+    return seconds
 
 
 def prompt(turn: StoredTurn) -> tuple[int | None, TokenSource | None]:

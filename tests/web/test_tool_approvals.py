@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ from django.utils import timezone
 from working import ECHO_RAN, calls, calls_of, kinds_of, said_in, says, times_ran, worked
 
 from agentcore.llm.scripted import ScriptedModel
-from hermesweb import acts, audit, lives, tasks
+from hermesweb import acts, audit, lives, spending, tasks
 from hermesweb.acts import Invalid
-from hermesweb.models import AgentSession, AuditEntry, Instruction, Profile
+from hermesweb.models import AgentSession, AuditEntry, Instruction, Profile, SessionEvent
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
 
@@ -193,6 +194,28 @@ def test_without_minutes_it_waits_as_long_as_it_takes(
     tasks.sweep()
     session.refresh_from_db()
     assert session.status == "waiting"
+
+
+def test_the_time_in_which_it_waits_is_not_counted_as_the_runs(
+    ada: User, started: Callable[..., AgentSession]
+) -> None:
+    session = started(calls_of(("run_command", ECHO_RAN), ("run_command", ECHO_RAN)))
+    acts.answer(ada, session, "c0", True)
+    acts.answer(ada, session, "c1", True)
+    # Asked 10 minutes after the start, answered after 20 and 50 minutes.
+    for kind, minutes in (("run_started", [60]), ("approval_wanted", [50, 50])):
+        move(session, kind, minutes)
+    move(session, "approval_given", [40, 10])
+    Instruction.objects.filter(kind="approval").update(at=timezone.now() - timedelta(minutes=50))
+    session.refresh_from_db()
+    used = time.monotonic() - spending.of_run(session).started
+    assert used == pytest.approx(20 * 60, abs=30)
+
+
+def move(session: AgentSession, kind: str, minutes: Sequence[int]) -> None:
+    """Let events of a kind have happened so long ago."""
+    for event, ago in zip(session.events.filter(kind=kind).order_by("seq"), minutes, strict=True):
+        SessionEvent.objects.filter(pk=event.pk).update(at=timezone.now() - timedelta(minutes=ago))
 
 
 def test_the_run_goes_on_when_the_last_call_of_a_group_is_answered(
