@@ -28,6 +28,21 @@ class Watched:
         self.page.context.add_cookies([cookie])  # type: ignore[list-item]
         self.page.reload()
 
+    def speak(self, language: str) -> None:
+        """From the next page on."""
+        cookie = {"name": "django_language", "value": language, "url": self.house.url}
+        self.page.context.add_cookies([cookie])  # type: ignore[list-item]
+
+    def in_chinese(self) -> list[str]:
+        """What axe finds grave on the same page in Chinese, which must not scroll sideways; the
+        next page is in English again."""
+        self.speak("zh-hans")
+        self.page.reload()
+        assert self.page.locator("html").get_attribute("lang") == "zh-hans"
+        assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        self.speak("en")
+        return self.findings()
+
     def findings(self) -> list[str]:
         """What axe finds grave on the page, as rule and first element."""
         violations: list[dict[str, Any]] = Axe().run(self.page).response["violations"]

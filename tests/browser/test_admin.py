@@ -16,9 +16,11 @@ PAGES = (
 
 
 def test_every_page_of_the_administration_keeps_the_policy(watched: Any) -> None:
-    for page in PAGES:
-        watched.page.goto(f"{watched.house.url}/admin/{page}")
-        expect(watched.page.locator("#content")).to_be_visible()
+    for language in ("en", "zh-hans"):
+        watched.speak(language)
+        for page in PAGES:
+            watched.page.goto(f"{watched.house.url}/admin/{page}")
+            expect(watched.page.locator("#content")).to_be_visible()
 
 
 def test_a_profile_is_changed_after_its_warning_was_read(watched: Any) -> None:

@@ -154,6 +154,7 @@ def test_its_pages_are_sound_in_both_themes_and_narrow_enough(watched: Any, tmp_
         page.set_viewport_size({"width": 360, "height": 800})
         page.reload()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+        findings += watched.in_chinese()
         page.set_viewport_size({"width": 1440, "height": 900})
     assert findings == []
 

@@ -98,6 +98,7 @@ def test_the_pages_of_figures_have_no_grave_finding(watched: Any, session: str) 
         page.set_viewport_size({"width": 360, "height": 800})
         page.reload()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+        findings += watched.in_chinese()
         page.set_viewport_size({"width": 1440, "height": 900})
     assert findings == []
 

@@ -71,6 +71,8 @@ def test_the_pages_of_memory_are_legible_in_both_themes_and_at_360_px(
             page.set_viewport_size({"width": width, "height": 800})
             assert watched.findings() == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if theme == "dark":
+            assert watched.in_chinese() == []
 
 
 def test_entries_are_added_changed_and_deleted_without_scripts(

@@ -48,6 +48,8 @@ def test_a_webhook_is_added_by_keyboard_told_and_deleted(watched: Any, theme: st
         page.set_viewport_size({"width": width, "height": 800})
         assert watched.findings() == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert watched.in_chinese() == []
+    page.reload()
     told.get_by_role("button", name="Delete").click()
     expect(page.locator(".hooks__one")).to_have_count(0)
     expect(row).to_have_count(0)
