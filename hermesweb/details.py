@@ -1,6 +1,6 @@
-"""What the checks of a compaction say of themselves, in the reader's language.
+"""What `agentcore` says of checks and of refused changes, in the reader's language.
 
-`agentcore.verify` says it in English, and rows keep it so; what has another form stays as it is.
+It says it in English, and rows keep it so; what has another form stays as it is.
 """
 
 from __future__ import annotations
@@ -24,6 +24,22 @@ FORMS = (
     (r"the last (?P<count>\d+) messages", _("the last %(count)s messages")),
     (r"the tail differs", _("the tail differs")),
     (r"there is none", _("there is none")),
+    (r"message (?P<number>\d+) (?P<reason>(?:is|was) .*)", _("message %(number)s %(reason)s")),
+    (r"is a system message", _("is a system message")),
+    (
+        r"is pinned, or its group is: unpin it first",
+        _("is pinned, or its group is: unpin it first"),
+    ),
+    (r"was not seen by the model yet", _("was not seen by the model yet")),
+    (r"is the instruction in force", _("is the instruction in force")),
+    (
+        r"none of these messages is in the list: nothing to exclude",
+        _("none of these messages is in the list: nothing to exclude"),
+    ),
+    (
+        r"there is nothing to end: the list holds no conversation yet",
+        _("there is nothing to end: the list holds no conversation yet"),
+    ),
     (
         r"(?P<kept>\d+) of (?P<total>\d+) \((?P<share>\d+%)\)",
         _("%(kept)s of %(total)s (%(share)s)"),
@@ -42,5 +58,7 @@ def detail(said: str) -> str:
             values = found.groupdict()
             if "role" in values:
                 values["role"] = words(values["role"])
+            if "reason" in values:
+                values["reason"] = detail(values["reason"])
             return gettext(text) % values
     return said

@@ -1,4 +1,4 @@
-"""Screenshots of every page in both themes and three widths, for people who review the look.
+"""Screenshots of every page in both languages, both themes and three widths, for review.
 
 ./run shots [FOLDER] [--picture]    --picture also takes the README's picture anew
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import chromium
 from house import BASE_DIR, House, up, wait_for
 from playwright.sync_api import Page, sync_playwright
 
+LANGUAGES = ("en", "zh-hans")
 THEMES = ("light", "dark")
 WIDTHS = (1440, 1024, 360)
 PICTURE = BASE_DIR / "docs" / "session.png"
@@ -38,6 +40,7 @@ def main() -> None:
         print(f"{len(taken)} screenshots in {options.folder}")
         if options.picture:
             page.context.clear_cookies(name="theme")
+            page.context.clear_cookies(name="django_language")
             one(page, f"{house.url}/sessions/{session}/", PICTURE, 1440, whole=False)
         browser.close()
 
@@ -59,13 +62,15 @@ def settled(page: Page, house: House) -> str:
 
 
 def take(page: Page, house: House, folder: Path, session: str) -> Iterator[Path]:
-    for theme in THEMES:
-        page.context.add_cookies([{"name": "theme", "value": theme, "url": house.url}])
-        for width in WIDTHS:
-            for name, path in pages(session).items():
-                file = folder / f"{name}-{width}-{theme}.png"
-                one(page, house.url + path, file, width)
-                yield file
+    shown = pages(session).items()
+    for language, theme, width, (name, path) in product(LANGUAGES, THEMES, WIDTHS, shown):
+        chosen = {"django_language": language, "theme": theme}
+        page.context.add_cookies(
+            [{"name": key, "value": value, "url": house.url} for key, value in chosen.items()]
+        )
+        file = folder / f"{name}-{width}-{theme}-{language}.png"
+        one(page, house.url + path, file, width)
+        yield file
 
 
 def pages(session: str) -> dict[str, str]:
@@ -82,6 +87,11 @@ def pages(session: str) -> dict[str, str]:
         "tools": f"{home}rollup/?by=path",
         "lifetimes": f"{home}lifetimes/",
         "compaction": f"{home}compactions/1/",
+        "compact": f"{home}compact/",
+        "as-it-was": f"{home}at/turn:5/",
+        "difference": f"{home}diff/?from=turn:2&to=turn:9",
+        "pins": f"{home}pins/",
+        "ledger": f"{home}ledger/",
     }
 
 

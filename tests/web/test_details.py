@@ -20,6 +20,12 @@ SAID = (
     "the tail differs",
     "there is none",
     "2 of 3 (66%)",
+    "message 7 is the instruction in force",
+    "message 7 was not seen by the model yet",
+    "is a system message",
+    "is pinned, or its group is: unpin it first",
+    "none of these messages is in the list: nothing to exclude",
+    "there is nothing to end: the list holds no conversation yet",
 )
 
 

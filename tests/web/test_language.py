@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from builders import a_user
 from django.test import Client
+from django.utils.translation import get_language
 from scenes import html_of
 
 pytestmark = pytest.mark.django_db
@@ -65,3 +66,8 @@ def test_the_api_speaks_english_to_everyone(client: Client) -> None:
     client.post("/language/", {"language": "zh-hans"})
     refused = client.get("/api/v1/sessions/none/", headers=CHINESE)
     assert refused["Content-Language"] == "en"
+
+
+def test_what_a_thread_does_after_a_page_is_in_english(client: Client) -> None:
+    assert spoken(client, CHINESE) == "zh-hans"
+    assert get_language() == "en"

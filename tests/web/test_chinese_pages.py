@@ -1,0 +1,91 @@
+"""Each page in Chinese: what is left of English on it is content, names and units."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from builders import a_user
+from django.test import Client
+from scenes import HTMX, a_talk, compacted
+
+from agentcore.compaction.asked import CompactionOptions
+from hermesweb import acts
+from hermesweb.models import AgentSession, MemoryEntry
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
+
+PAGES = (
+    *("/", "/?q=nothing", "/sessions/new/", "/imports/new/", "/memory/", "/memory/{entry}/"),
+    *("/webhooks/", "{home}", "{home}?view=all&order=largest", "{home}messages/3/"),
+    *("{home}bulk/", "{home}ledger/", "{home}rollup/?by=path", "{home}lifetimes/", "{home}pins/"),
+    *("{home}compact/", "{home}compactions/1/", "{home}at/0.4/", "{home}diff/?from=0.4&to=0.6"),
+    *("/no/such/page/", "/admin/", "/admin/hermesweb/profile/1/change/"),
+    *("/admin/hermesweb/modelendpoint/add/", "/admin/hermesweb/agentsession/"),
+    *("/admin/hermesweb/auditentry/", "/admin/hermesweb/webhook/add/"),
+)
+# What people and models wrote, and what is spelled alike in every language.
+CONTENT = (
+    *("Be careful.", "Fix the parser.", "Messages omitted; reference only", "four messages"),
+    *("Claude Code", "OpenAI", "Path to", "Hermesweb"),
+)
+# Django's own administration has these in no Chinese.
+OF_DJANGO = ("Model name", "Add link", "Change or view list link")
+READ = re.compile(r'\b(?:aria-label|title|placeholder|data-key-label)="([^"]*)"')
+SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,},? [a-z]{2,}")
+
+
+@pytest.fixture
+def session() -> AgentSession:
+    ada = a_user("ada")
+    ada.is_staff = True
+    ada.save()
+    session = a_talk(ada, 12, title="解析器")
+    compacted(session)
+    return session
+
+
+def in_chinese(client: Client, session: AgentSession, path: str) -> str:
+    client.force_login(session.owner)
+    client.cookies["django_language"] = "zh-hans"
+    entry = MemoryEntry.objects.create(
+        owner=session.owner, kind="fact", text="端口", workspace="/w"
+    )
+    return client.get(path.format(home=f"/sessions/{session.pk}/", entry=entry.pk)).content.decode()
+
+
+def left(html: str) -> list[str]:
+    """Three English words in a row, of what is read or read out."""
+    html = re.sub(r"<(script|style|pre|code|kbd|textarea)\b.*?</\1>", " ", html, flags=re.DOTALL)
+    said = [unescape(one) for one in (*READ.findall(html), *re.split(r"<[^>]*>", html))]
+    for known in (*CONTENT, *OF_DJANGO):
+        said = [one.replace(known, " ") for one in said]
+    return [one.strip() for one in said if SENTENCE.search(one)]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_english_sentence_is_left_on_a_page(
+    client: Client, session: AgentSession, path: str
+) -> None:
+    html = in_chinese(client, session, path)
+    assert re.search("[\u4e00-\u9fff]{2}", html)
+    assert left(html) == []
+
+
+def test_neither_is_one_on_a_preview_nor_in_a_refusal(
+    client: Client, session: AgentSession
+) -> None:
+    preview, _ = acts.preview(session.owner, session, CompactionOptions())
+    html = in_chinese(client, session, f"{{home}}previews/{preview.pk}/")
+    assert left(html) == []
+    answer = client.post(f"/sessions/{session.pk}/instructions", {"text": " "}, headers=HTMX)
+    assert "指令不能为空" in answer.content.decode()
+
+
+def test_stored_words_stay_english_whoever_asks(client: Client, session: AgentSession) -> None:
+    in_chinese(client, session, "/")
+    client.post(f"/sessions/{session.pk}/messages/2/pin", {})
+    client.post(f"/sessions/{session.pk}/instructions", {"text": "go on"})
+    told = [str(event.data) for event in session.events.all()]
+    assert not re.search("[\u4e00-\u9fff]", "".join(told).replace("解析器", ""))
