@@ -94,6 +94,44 @@ class NewSession(forms.Form):
         self.fields["predecessor"].widget.choices = [("", _("no other session")), *named]
 
 
+class ForkSession(forms.Form):
+    """Fields of `acts.fork`, which checks the values: what the source has, where it has it."""
+
+    at = forms.CharField(widget=forms.HiddenInput)
+    text = forms.CharField(
+        required=False,
+        strip=False,
+        label=_("In place of its last instruction"),
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_("Empty: the fork waits for an instruction."),
+    )
+    workspace = forms.CharField(
+        label=_("Folder"),
+        help_text=_("The agent reads and writes in this folder, and nowhere else."),
+        error_messages={"required": _("Name the folder that the agent works in.")},
+    )
+    model = forms.CharField(label=_("Model"), widget=forms.Select)
+    profile = forms.CharField(label=_("Profile"), widget=forms.Select)
+
+    def __init__(self, data: Any = None, *, source: AgentSession, at: str = "") -> None:
+        names = endpoints.names()
+        profiles = list(Profile.objects.order_by("name").values_list("name", flat=True))
+        own = str(source.profile) if source.profile else profiles[0]
+        given = {
+            "at": at,
+            "workspace": source.workspace or str(settings.ALLOWED_ROOTS[-1]),
+            "model": source.model if source.model in names else endpoints.EXPLORER,
+            "profile": own,
+        }
+        # The buttons of other pages say no more than where.
+        super().__init__({**given, **data.dict()} if data else None, initial=given)
+        for field, offered in (("model", names), ("profile", profiles)):
+            self.fields[field].widget.choices = [(name, name) for name in offered]
+
+    def add_invalid(self, error: Invalid) -> None:
+        self.add_error(error.field if error.field in self.fields else None, sentence(str(error)))
+
+
 class Correction(forms.Form):
     """What a person may change of a memory entry; `acts` checks the values."""
 

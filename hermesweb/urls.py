@@ -12,6 +12,7 @@ from hermesweb.views import (
     compact,
     compactions,
     edits,
+    forks,
     health,
     imports,
     ledger,
@@ -98,7 +99,7 @@ urlpatterns = [
     path("sessions/<str:id>/undo", bulk.undo, name="session_undo"),
     path("sessions/<str:id>/pins/", pins.page, name="pins"),
     path("sessions/<str:id>/pins/change", pins.change, name="pins_change"),
-    path("sessions/<str:id>/forks", edits.fork, name="session_fork"),
+    path("sessions/<str:id>/forks", forks.fork, name="session_fork"),
     path("sessions/<str:id>/new_topic", edits.new_topic, name="session_new_topic"),
     path(
         "sessions/<str:id>/compactions/<int:number>/diff.json",

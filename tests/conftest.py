@@ -11,6 +11,7 @@ from django.db import connection
 from house import House, up
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import expect
+from recorded import SHARED
 
 # The same examples in every run, on however busy a machine; `--hypothesis-profile=default` looks
 # for others.
@@ -19,8 +20,6 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 expect.set_options(timeout=30_000)
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 @pytest.fixture(scope="session")

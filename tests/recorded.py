@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from agentcore import transcripts
 from agentcore.breakdown import total
 from agentcore.transcripts import ProblemKind, Recording
+
+# The folder of recorded sessions and cases that may lie beside the checkout.
+SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 def record(kind: str, uuid: str, parent: str | None, **more: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from agentcore.compaction.repair import INTERRUPTED, repair
 from agentcore.context import Context
 from agentcore.events import EventKind, Repaired, RunEnd
 from agentcore.messages import Role
-from agentcore.snapshot import State, open_calls
+from agentcore.snapshot import State
 from hermesweb import audit, copies, pins
 from hermesweb.acts.creation import allowed_folder, model_named, session_facts
 from hermesweb.acts.errors import Invalid
@@ -21,7 +21,7 @@ from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.erasing import FORKED
 from hermesweb.lives import lives_at, snapshot_of
-from hermesweb.models import AgentSession
+from hermesweb.models import AgentSession, SessionKind
 from hermesweb.recorder import record
 
 
@@ -65,7 +65,8 @@ def fork(
         facts = session_facts(session)
         act(who, session, EventKind.FORKED, lambda row: {**told, **facts}, quotes=["title"])
         audit.write(who, EventKind.FORKED, chain=source.pk, new={**told, "to": session.pk})
-        _close_calls(session)
+        if source.kind != SessionKind.RUN or _ends_in_calls(session):
+            _repair(session)
         session.run_end = RunEnd.ANSWERED if _is_answered(session) else RunEnd.STOPPED
         session.save(update_fields=["run_end"])
         if text.strip():
@@ -73,14 +74,17 @@ def fork(
     return session
 
 
-def _close_calls(session: AgentSession) -> None:
-    """What the source had yet to run, or waited with, is interrupted here, as after a crash."""
+def _ends_in_calls(session: AgentSession) -> bool:
     newest = lives_at(session).order_by("-place", "-number").first()
-    if newest is None or newest.message.role not in (Role.ASSISTANT, Role.TOOL):
-        return
+    return newest is not None and newest.message.role in (Role.ASSISTANT, Role.TOOL)
+
+
+def _repair(session: AgentSession) -> None:
+    """What the source had yet to run, or waited with, is interrupted here, as after a crash; what
+    else is illegal in a list from outside is repaired before anyone looks at it."""
     context = Context(snapshot_of(session))
-    if open_calls(context.messages):
-        plan, reasons = repair(context.snapshot(), INTERRUPTED)
+    plan, reasons = repair(context.snapshot(), INTERRUPTED)
+    if not plan.is_empty:
         repaired = Repaired(context.apply(plan, EventKind.REPAIRED), reasons)
         record(session.pk, session.fence, [repaired])
         session.refresh_from_db()

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -11,7 +9,6 @@ from hermesweb import acts
 from hermesweb.access import session_or_404, session_with
 from hermesweb.http import SignedIn
 from hermesweb.models import Instruction
-from hermesweb.states import state_of
 from hermesweb.views.answers import answer
 
 
@@ -86,17 +83,3 @@ def new_topic(request: SignedIn, id: str) -> HttpResponse:
         lambda: acts.new_topic(request.user, session),
         said=_("A new topic begins at the next safe border; the archive keeps all of this one."),
     )
-
-
-@require_POST
-@login_required
-def fork(request: SignedIn, id: str) -> HttpResponse:
-    """Leads to the new session, or says on the page of this one why there is none."""
-    source = session_or_404(request.user, id)
-    try:
-        state = state_of(source, request.POST.get("at", ""))
-        made = acts.fork(request.user, source, state, text=request.POST.get("text", ""))
-    except acts.Invalid as problem:
-        messages.error(request, str(problem))
-        return redirect("session", source.pk)
-    return redirect("session", made.pk)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from working import says
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.snapshot import State
 from hermesweb import acts, endpoints, lives, runner
+from hermesweb.imports import import_recording
 from hermesweb.models import AgentSession, AuditEntry, Body
 from hermesweb.recorder import remove
 
@@ -136,3 +138,38 @@ def talk() -> list[Any]:
         said(5, "And now the tests."),
         said(6, "They pass.", "assistant"),
     ]
+
+
+def test_a_recording_from_elsewhere_is_asked_for_its_folder_and_its_model(
+    client: Client, ada: User
+) -> None:
+    talk = b'[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello."}]'
+    recorded = import_recording(ada, talk, "talk.json")
+    path = f"/sessions/{recorded.pk}/forks"
+    asked = client.get(path).content.decode()
+    assert 'value="0.2"' in asked and 'name="workspace"' in asked
+    wrong = client.post(path, {"at": "0.2", "workspace": "/nowhere/at/all", "model": "explorer"})
+    assert wrong.status_code == 422 and "is not inside an allowed folder" in wrong.content.decode()
+    here = {"workspace": str(Path(__file__).parent), "model": "explorer"}
+    made = client.post(path, {"at": "0.2", **here})["Location"].split("/")[2]
+    fork = AgentSession.objects.get(pk=made)
+    assert (fork.kind, fork.model, fork.profile_version) == (
+        "run",
+        "explorer",
+        recorded.profile_version,
+    )
+
+
+def test_what_is_illegal_in_a_recording_is_repaired_in_its_fork(ada: User) -> None:
+    talk = [
+        {"role": "user", "content": "hi"},
+        {"role": "tool", "tool_call_id": "gone", "content": "of no call"},
+        {"role": "assistant", "content": "Hello."},
+    ]
+    recorded = import_recording(ada, json.dumps(talk).encode(), "talk.json")
+    fork = acts.fork(
+        ada, recorded, State(0, 3), workspace=str(Path(__file__).parent), model="explorer"
+    )
+    assert [number for number, _ in wires(fork)] == [1, 3]
+    assert fork.revision == 1 and fork.events.filter(kind="repaired").exists()
+    assert [number for number, _ in wires(recorded)] == [1, 2, 3]
