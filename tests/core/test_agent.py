@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from histories import answer, calls, exchange, user
+from processes import PATIENCE
 from stage import DONE, Echo, Stage, use
 
 from agentcore import PRESETS
@@ -225,7 +226,7 @@ async def stop_when(stage: Stage, kind: str) -> tuple[RunEnd, Agent]:
             asyncio.get_running_loop().call_soon(agent.stop)
 
     stage.on_emit = throw
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         return await agent.run(), agent
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from histories import answer, calls, exchange, user
+from processes import PATIENCE
 from stage import DONE, Stage, use
 
 from agentcore import PRESETS, Profile
@@ -231,7 +232,7 @@ async def test_stop_while_a_summary_is_written_cancels_the_compaction() -> None:
             asyncio.get_running_loop().call_soon(agent.stop)
 
     stage.on_emit = throw
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert await agent.run() is RunEnd.STOPPED
     assert [event.failure for event in stage.events(CompactionFailed)] == ["cancelled"]
     assert len(stage.context.messages) == len(FULL) + 1

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
+from processes import PATIENCE
+
 from hermesweb.inprocess import OneLoopLayer
 
 
@@ -15,5 +17,5 @@ async def test_news_of_another_thread_reaches_the_loop_of_the_sockets() -> None:
     news = {"type": "news", "seq": 7}
     await asyncio.to_thread(asyncio.run, layer.group_send("overview", news))
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE):
         assert await heard == news
