@@ -85,18 +85,22 @@ def cost(session: AgentSession) -> Decimal | None:
 
 
 def of_run(session: AgentSession) -> Spent:
-    """What the run that is open has used of its ceilings, whichever worker ran it. The time in
-    which it waited for a person is not its own."""
-    turns = session.stored_turns.filter(run=session.runs)
-    if not session.run_open or not turns.exists():
+    """What the run that is open has used of its ceilings, whichever worker ran it: its turns and
+    its broken replies. The time in which it waited for a person is not its own."""
+    started = session.events.filter(kind=EventKind.RUN_STARTED).order_by("-seq")
+    start = started.first() if session.run_open else None
+    if start is None:
         return Spent()
+    turns = session.stored_turns.filter(run=session.runs)
     results = session.messages.filter(role=Role.TOOL, turn__in=turns.values("number"))
-    start = session.events.filter(kind=EventKind.RUN_STARTED).latest("seq")
+    broken = session.events.filter(kind=EventKind.REQUEST_RETRIED, seq__gt=start.seq)
+    costs = [data["cost"] for data in broken.values_list("data", flat=True)]
+    costs.append(turns.aggregate(cost=Sum("cost"))["cost"])
     seconds = (timezone.now() - start.at).total_seconds() - _waited_seconds(session, start)
     return Spent(
         turns.count(),
         results.count(),
-        turns.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
+        sum((Decimal(cost) for cost in costs if cost), Decimal(0)),
         time.monotonic() - seconds,
     )
 

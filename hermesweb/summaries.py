@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Sum
-
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.summarizer import SummaryRequest
 from agentcore.errors import ModelError
@@ -18,7 +16,7 @@ from agentcore.llm.masked import MaskedModel
 from agentcore.llm.router import Purpose, route
 from agentcore.profile import Profile
 from agentcore.usage import Usage
-from hermesweb import endpoints, steering, tiers
+from hermesweb import endpoints, spending, steering, tiers
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession
 from hermesweb.prices import prices_of
@@ -91,7 +89,7 @@ def choose(session: AgentSession, profile: Profile) -> Summarizer:
         there.others,
         Purpose.SUMMARY,
         expected=lambda _: request,
-        left=_left(session, profile),
+        left=spending.of_run(session).left(profile),
     )
     if chosen.tier == there.own:
         return Summarizer(session.model)
@@ -107,12 +105,3 @@ def tell(session: AgentSession, chosen: Summarizer) -> int:
         return {"summary_model": chosen.name, "reason": chosen.reason}
 
     return record_flag(session.pk, EventKind.PROFILE_CHANGED, change)
-
-
-def _left(session: AgentSession, profile: Profile) -> Decimal | None:
-    """USD of the run's ceiling that its turns have not used."""
-    if profile.ceilings.cost is None:
-        return None
-    turns = session.stored_turns.filter(run=session.runs) if session.run_open else None
-    used = turns.aggregate(sum=Sum("cost"))["sum"] if turns is not None else None
-    return Decimal(profile.ceilings.cost) - (used or 0)

@@ -114,6 +114,8 @@ async def test_broken_replies_count_in_the_total_and_in_no_turn(
     await runner.run(session.pk)
     (turn,) = await turns_of(session)
     assert (turn.cost, spending.cost(session)) == (COST, 3 * COST)
+    session.run_open = True
+    assert (await database_sync_to_async(spending.of_run)(session)).cost == 2 * COST
     told = [one.data async for one in session.events.filter(kind="request_retried")]
     assert [one["cost"] for one in told] == ["0.009"]
     assert [one["usage"]["cache_read"] for one in told] == [10_000]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from builders import a_session
 
+from agentcore.events import EventKind
 from agentcore.options import Ceilings
 from agentcore.presets import PRESETS
 from hermesweb import summaries
@@ -66,7 +67,8 @@ def test_another_summary_model_is_told_and_begins_with_a_closed_breaker() -> Non
 def test_what_the_run_has_used_of_its_ceiling_is_not_left() -> None:
     endpoint("large", 1, 1)
     endpoint("small", 2, 1)
-    session = a_session(model="large", runs=1, run_open=True)
+    session = a_session(model="large", runs=1, run_open=True, seq=1)
+    session.events.create(seq=1, kind=EventKind.RUN_STARTED, data={})
     session.stored_turns.create(
         number=1,
         run=1,
