@@ -8,7 +8,6 @@ from typing import Any
 from agentcore.compaction.result import CompactionState
 from agentcore.pressure import TokenSource, Unit
 from hermesweb import spending
-from hermesweb.labels import words
 from hermesweb.models import AgentSession, ProfileVersion, StoredTurn
 
 CHART_ROWS = 1_000
@@ -32,7 +31,7 @@ def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS
     return {
         "unit": session.unit,
         "threshold": profile.threshold(first),
-        "name": words(first.strategy),
+        "name": first.strategy.replace("_", " "),
         "turns": chart_rows(session, most),
     }
 

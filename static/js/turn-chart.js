@@ -1,4 +1,4 @@
-// <turn-chart src="/sessions/ID/chart.json" plotly="/static/plotly/plotly.min.js">: the context by
+// <turn-chart src="/sessions/ID/chart.json" name="snip" plotly="/static/plotly/plotly.min.js">: the context by
 // turn for analysis, drawn when it comes into view.
 //
 // `src` answers {unit, threshold, name, turns: [rows], forecast: {turns, pace} or null} (turns.js
@@ -67,7 +67,8 @@ class TurnChart extends HTMLElement {
   async #fetch(signal) {
     const answer = await fetch(this.getAttribute("src"), { signal });
     if (!answer.ok) throw new Error(`${answer.url} answered ${answer.status}`);
-    this.#data = await answer.json();
+    const data = await answer.json();
+    this.#data = { ...data, name: this.getAttribute("name") ?? data.name };
   }
 
   #refreshSoon(signal) {

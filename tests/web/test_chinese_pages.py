@@ -30,6 +30,11 @@ CONTENT = (
     *("Be careful.", "Fix the parser.", "Messages omitted; reference only", "four messages"),
     *("Claude Code", "OpenAI", "Path to", "Hermesweb"),
 )
+FOR_SCRIPTS = (
+    *("{home}chart.json", "{home}turns.json", "{home}turns.csv", "{home}ledger.json"),
+    *("{home}ledger.csv", "{home}rollup.json", "{home}rollup.csv", "{home}lifetimes.json"),
+    *("{home}lifetimes.csv", "{home}compactions/1/diff.json", "/healthz"),
+)
 # Django's own administration has these in no Chinese.
 OF_DJANGO = ("Model name", "Add link", "Change or view list link")
 READ = re.compile(r'\b(?:aria-label|title|placeholder|data-key-label)="([^"]*)"')
@@ -81,6 +86,15 @@ def test_neither_is_one_on_a_preview_nor_in_a_refusal(
     assert left(html) == []
     answer = client.post(f"/sessions/{session.pk}/instructions", {"text": " "}, headers=HTMX)
     assert "指令不能为空" in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", FOR_SCRIPTS)
+def test_what_scripts_read_is_the_same_in_every_language(
+    client: Client, session: AgentSession, path: str
+) -> None:
+    chinese = in_chinese(client, session, path)
+    client.cookies["django_language"] = "en"
+    assert client.get(path.format(home=f"/sessions/{session.pk}/")).content.decode() == chinese
 
 
 def test_stored_words_stay_english_whoever_asks(client: Client, session: AgentSession) -> None:
