@@ -24,13 +24,14 @@ from hermesweb.models import ModelEndpoint
 ModelEndpoint.objects.get_or_create(name="stub", defaults=dict(model="stub", base_url={url!r}))
 if not {hint!r}:
     wake._send = lambda session_id: None
-print(acts.create(sign_in.local_owner(), workspace={workspace!r}, model="stub", profile="balanced",
+print(acts.create(sign_in.local_owner(), workspace={workspace!r}, model="stub", profile={profile!r},
                   instruction={instruction!r}).pk)
 """
 # Less than the database has when it is made, more than the logs have.
 ROOM_BYTES = 100_000
 COMMANDS = {
     "work": "echo $$ >> runs; sleep 60; echo ended >> ended",
+    "once allowed": "echo $$ >> allowed",
     "briefly": "touch brief; until test -e 'go on'; do sleep 0.1; done",
 }
 
@@ -65,9 +66,19 @@ def url() -> Iterator[str]:
         yield url
 
 
-def started(house: House, workspace: Path, url: str, *, instruction: str, hint: bool = True) -> str:
+def started(
+    house: House,
+    workspace: Path,
+    url: str,
+    *,
+    instruction: str,
+    hint: bool = True,
+    profile: str = "balanced",
+) -> str:
     """The id of a new session; without `hint` no worker is told of it."""
-    script = CREATE.format(url=url, workspace=str(workspace), instruction=instruction, hint=hint)
+    script = CREATE.format(
+        url=url, workspace=str(workspace), instruction=instruction, hint=hint, profile=profile
+    )
     made = manage(
         *("shell", "-v", "0", "-c", script),
         data_dir=house.data_dir,
@@ -116,16 +127,22 @@ def no_room(house: House) -> Iterator[None]:
 
 def sent(house: House, session_id: str, text: str) -> int:
     """The status of the answer."""
-    request = urllib.request.Request(
-        f"{house.url}/api/v1/sessions/{session_id}/instructions",
-        json.dumps({"text": text}).encode(),
-        {"Authorization": f"Bearer {house.api_token}", "Content-Type": "application/json"},
-    )
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return int(answer.status)
+        return told(house, f"sessions/{session_id}/instructions", {"text": text})[0]
     except urllib.error.HTTPError as refusal:
         return refusal.code
+
+
+def told(house: House, path: str, body: Any = None, verb: str = "POST") -> tuple[int, Any]:
+    """Status and value of what the API answers."""
+    request = urllib.request.Request(
+        f"{house.url}/api/v1/{path}",
+        None if body is None else json.dumps(body).encode(),
+        {"Authorization": f"Bearer {house.api_token}", "Content-Type": "application/json"},
+        method=verb,
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return int(answer.status), json.load(answer)
 
 
 def is_free(house: House) -> bool:
@@ -169,6 +186,27 @@ def test_a_session_goes_on_after_its_worker_was_killed_while_a_tool_ran(
     assert [number for number, _, _ in messages] == list(range(1, len(messages) + 1))
     assert [role for _, role, _ in messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert "was interrupted" in messages[-1][2]
+
+
+def test_a_run_waits_for_a_person_without_its_worker_and_goes_on_with_another(
+    house: House, workspace: Path, url: str
+) -> None:
+    _, profile = told(house, "profiles/balanced", verb="GET")
+    values = {**profile["values"], "approvals": {"goal": ["command"]}}
+    told(house, "profiles/careful", {"values": values, "accept_warnings": True}, "PUT")
+    session_id = started(house, workspace, url, instruction="once allowed", profile="careful")
+    wait_for(lambda: session_of(house, session_id)[0] == "waiting")
+
+    before = house.children()["worker"]
+    house.kill("worker")
+    wait_for(lambda: house.children().get("worker", before) != before)
+    assert session_of(house, session_id)[0] == "waiting"
+    assert not (workspace / "allowed").exists()
+    _, told_now = told(house, f"sessions/{session_id}/approvals/long", {"allow": True})
+    assert told_now["status"] == "queued"
+    wait_for(lambda: session_of(house, session_id)[1] == "answered")
+    assert len((workspace / "allowed").read_text().splitlines()) == 1
+    assert "recovered" not in kinds(house, session_id)
 
 
 def test_a_queued_session_whose_task_was_lost_is_found_by_the_sweep(
