@@ -112,7 +112,7 @@ class Message:
         """A copy that a plan puts into a list; many times as fast as `replace`, since a plan may
         bear thousands. Facts of its own get its number."""
         facts = self.facts
-        if not self.number and isinstance(facts, tuple):
+        if number and not self.number and isinstance(facts, tuple):
             facts = tuple(fact if fact.number else replace(fact, number=number) for fact in facts)
         return make_message(
             self.wire,

@@ -43,7 +43,7 @@ class Collapse:
                 break
             cut = _enough(snapshot.messages, run, situation.need - freed)
             gone = snapshot.messages[cut.start : cut.stop]
-            made = note(_told(gone), carried(gone))
+            made = note(_told(gone), carried(gone) or None)
             gain = sum([message.sizes.bytes for message in gone]) - made.sizes.bytes
             if gain > 0:
                 freed += gain

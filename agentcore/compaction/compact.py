@@ -50,7 +50,13 @@ def compact(
     snapshot = original if plan.is_empty else apply_plan(plan, original)[0]
     trigger = Trigger.MANUAL if force else Trigger.THRESHOLD
     run = run_pipeline(
-        snapshot, profile, pressure_of=pressure_of(profile), trigger=trigger, pins=pins, now=now
+        snapshot,
+        profile,
+        pressure_of=pressure_of(profile),
+        trigger=trigger,
+        pins=pins,
+        now=now,
+        asks=summarize is not None,
     )
     return replace(drive(run, summarize), original=original)
 

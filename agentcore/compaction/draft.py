@@ -24,6 +24,7 @@ from agentcore.compaction.plan import (
     sizes_after,
     spliced,
 )
+from agentcore.messages import Message
 from agentcore.snapshot import Snapshot, State
 
 # Where a row comes from: a row of the first list, or a birth whose rows are those of that list.
@@ -86,26 +87,35 @@ class Draft:
         before, told = self.snapshot, list(self._told)
         for cut in plan.removals:
             _tell(told, self._rows([range(cut.start, cut.stop)]), (cut.fate, cut.stage))
-        births = [_replacing(birth, before) for birth in plan.births]
-        messages = spliced(plan, before.messages, [birth.message for birth in births])
+        born = [self._born(birth) for birth in plan.births]
+        messages = spliced(plan, before.messages, [message for message, _ in born])
         after = Snapshot(
             tuple(messages),
             tuple(spliced(plan, before.places, places_of(plan, before))),
             sizes_after(before, plan, messages),
             _next(before.state),
         )
-        sources = spliced(plan, self._sources, [self._on_base(birth) for birth in births])
+        sources = spliced(plan, self._sources, [source for _, source in born])
         return Draft(self._base, after, sources, told)
 
-    def _on_base(self, birth: Birth) -> Source:
-        """What replaces a row comes from where that row did; all else with its rows said as those
-        of the first list."""
+    def _born(self, birth: Birth) -> tuple[Message, Source]:
+        """The message as the next stage sees it, without its number. What replaces a row comes from
+        where that row did; all else with its rows said as those of the first list."""
+        message, base = birth.message, self._base
         is_last = birth.at == len(self._sources)
-        source = len(self._base.messages) if is_last else self._sources[birth.at]
-        if birth.origin is None:
-            return source if isinstance(source, int) else replace(source, message=birth.message)
+        source = len(base.messages) if is_last else self._sources[birth.at]
         at = source if isinstance(source, int) else source.at
-        return replace(birth, at=at, covers=self._rows(birth.covers))
+        if birth.origin is None:
+            old = self.snapshot.messages[birth.at]
+            replaces = old.number or old.replaces
+            message = message.born_as(message.number, replaces, message.stands_for)
+            if isinstance(source, int):
+                return message, source
+            return message, replace(source, message=message)
+        covers = self._rows(birth.covers)
+        stands_for = base.numbers_in(covers) if covers else message.stands_for
+        message = message.born_as(message.number, message.replaces, stands_for)
+        return message, replace(birth, at=at, covers=covers, message=message)
 
     def _rows(self, runs: Iterable[range]) -> tuple[range, ...]:
         """Rows of the first list that these rows are or stand for."""
@@ -133,15 +143,6 @@ class Draft:
             if told is not _KEPT:
                 yield make_removal(row, stop, *told)
             row = stop
-
-
-def _replacing(birth: Birth, before: Snapshot) -> Birth:
-    """A birth whose message says which one it replaces, as one with a number would."""
-    if birth.origin is not None:
-        return birth
-    old, message = before.messages[birth.at], birth.message
-    replaces = old.number or old.replaces
-    return replace(birth, message=message.born_as(message.number, replaces, message.stands_for))
 
 
 def _tell(told: list[Told], runs: Iterable[range], said: Told) -> None:

@@ -20,7 +20,7 @@ FACTS_CARRIED = 1_000
 
 def omission_note(gone: Sequence[Message]) -> Message:
     """The note that stands in for messages without a summary of them."""
-    return note(_omitted(_count(gone)), carried(gone))
+    return note(_omitted(_count(gone)), carried(gone) or None)
 
 
 def omission_of(snapshot: Snapshot, runs: Sequence[range]) -> Message:
@@ -68,9 +68,10 @@ def without_header(text: str) -> str:
     return rest if header in (SUMMARY_HEADER, OMISSION_HEADER) else text
 
 
-def _newest(ledger: Ledger) -> tuple[Fact, ...]:
+def _newest(ledger: Ledger) -> tuple[Fact, ...] | None:
+    """None where there is none: then the text itself is looked at."""
     kinds = ledger.by_kind().values()
-    return tuple(fact for facts in kinds for fact in facts[-FACTS_CARRIED:])
+    return tuple(fact for facts in kinds for fact in facts[-FACTS_CARRIED:]) or None
 
 
 def _count(gone: Sequence[Message]) -> str:

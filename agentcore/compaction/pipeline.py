@@ -49,12 +49,14 @@ def run_pipeline(
     checkpoints: frozenset[int] = frozenset(),
     originals: Mapping[int, Message] | None = None,
     now: datetime | None = None,
+    asks: bool = True,
 ) -> Pipeline:
     """Stages in order, pressure measured anew before each. A run by hand, or at the end of a run,
     goes on until its target, one for the window until the request fits, whatever the thresholds;
     the others start a stage only where it is due. A stage that breaks a rule is rolled back.
     `originals`: messages by number that standing summaries stand for, for source `archive`; `now`:
-    the time that placeholders tell."""
+    the time that placeholders tell; `asks`: without, no request is made, as if each were answered
+    by None."""
     run = _Run(
         snapshot,
         profile,
@@ -69,9 +71,11 @@ def run_pipeline(
         if run.is_done():
             break
         plan = run.plan(stage)
-        if plan.summarizes:
+        if plan.summarizes and asks:
             request = run.request(plan)
             plan = run.answered(plan, (yield request), request.left_out)
+        elif plan.summarizes:
+            plan = run.answered(plan, None, 0)
         run.take(plan, stage)
     return run.result()
 

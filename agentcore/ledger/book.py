@@ -6,7 +6,8 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from itertools import islice
+from operator import itemgetter, le
 
 from agentcore.facts import TODO_SUBJECT, Fact, FactKind
 from agentcore.ledger.extract import facts_of
@@ -177,14 +178,20 @@ class Ledger:
 def _as_said(messages: Sequence[Message]) -> Iterable[Fact]:
     """Their facts in the order in which they were said: a pinned message stands behind a summary
     that tells what was said after it."""
-    if not any(message.is_summary for message in messages):
-        return (fact for message in messages for fact in facts_of(message))
-    told = [(_said_at(fact, message), fact) for message in messages for fact in facts_of(message)]
-    return (fact for _, fact in sorted(told, key=itemgetter(0)))
+    told: list[Fact] = []
+    said_at: list[int] = []
+    for message in messages:
+        facts, own = facts_of(message), message.number
+        at = _said_at(message)
+        told += facts
+        said_at += [at if fact.number == own else fact.number for fact in facts]
+    if all(map(le, said_at, islice(said_at, 1, None))):
+        return told
+    return (fact for _, fact in sorted(zip(said_at, told, strict=True), key=itemgetter(0)))
 
 
-def _said_at(fact: Fact, message: Message) -> int:
+def _said_at(message: Message) -> int:
     """What a summary tells in its own words is as old as the newest that it stands for."""
-    if message.is_summary and fact.number == message.number:
+    if message.is_summary:
         return message.stands_for[-1].stop - 1 if message.stands_for else 0
-    return fact.number
+    return message.number

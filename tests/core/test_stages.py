@@ -12,6 +12,7 @@ from agentcore import PRESETS, Profile, Snapshot, compact
 from agentcore.compaction.plan import Fate
 from agentcore.compaction.result import CompactionResult
 from agentcore.context import Context
+from agentcore.ledger import facts_of
 from agentcore.messages import Message, ToolStatus, as_message, born
 from agentcore.options import Direction, Stage, SummaryFailure, SummaryOptions
 
@@ -384,3 +385,9 @@ def test_where_no_user_message_is_the_first_none_is_pinned_by_rule() -> None:
     profile = PRESETS["kairo"].replace(budget=1_000, unit="bytes", min_gain=0.0)
     first = compact(values, profile)
     assert first.changed and not compact(first.new, profile).changed
+
+
+def test_a_note_of_messages_whose_facts_were_not_looked_for_tells_its_own() -> None:
+    call = calls("a", name="edit_file")
+    done = run([user(), call, result("a", LONG), *NEWEST], only("collapse", keep=0))
+    assert [fact.key for fact in facts_of(done.new.messages[1])] == ["a"]
