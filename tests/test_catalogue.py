@@ -11,6 +11,7 @@ import catalogue
 import polib
 import pytest
 from catalogue import Text
+from django.template.base import Lexer, TokenType
 
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
@@ -42,6 +43,7 @@ from hermesweb.rollup import By
 from hermesweb.wall import Group, Sort
 
 RUN = "run .venv/bin/python tests/catalogue.py and translate what it names"
+TEMPLATES = catalogue.ROOT / "templates"
 FILES = [
     catalogue.po_path(language, domain)
     for language in catalogue.LANGUAGES
@@ -54,6 +56,8 @@ SHOWN: tuple[type[StrEnum], ...] = (
     *(Group, Sort, By, Unit, TokenSource, WindowSource, Occasion, DeliveryState),
     *(Automatic, Direction, KeepDocs, SummaryFailure, SummaryInput, SummarySource),
 )
+# Names, units, signs and addresses.
+SAME_EVERYWHERE = {"Hermesweb", "UTC", "USD", "https"}
 MARKS = re.compile(r"%\(\w+\)[a-z]|\{\w+\}|%%|</?[a-z][^>]*>")
 
 
@@ -109,13 +113,42 @@ def test_every_value_that_is_shown_has_a_name() -> None:
 
 
 def test_the_keys_of_one_element_keep_their_number() -> None:
-    templates = "".join(path.read_text() for path in (catalogue.ROOT / "templates").rglob("*.html"))
+    templates = "".join(path.read_text() for path in TEMPLATES.rglob("*.html"))
     lists = re.findall(r'data-keys="[^"]*" data-key-label="{% translate "([^"]*)"', templates)
     assert lists
     for language in catalogue.LANGUAGES:
         known = {e.msgid: e.msgstr for e in entries(catalogue.po_path(language, "django"))}
         for one in lists:
             assert known[one].count(", ") == one.count(", ")
+
+
+def unmarked(template: str) -> list[str]:
+    """Words that are read as they stand in a template, or read out."""
+    tokens = Lexer(template).tokenize()
+    html, inside = "", False
+    for token in tokens:
+        if token.token_type == TokenType.BLOCK:
+            name = token.contents.split()[0]
+            inside = name == "blocktranslate" or (inside and name != "endblocktranslate")
+        html += token.contents if token.token_type == TokenType.TEXT and not inside else "\0"
+    html = re.sub(r"<(script|style|code|kbd)\b.*?</\1>", "", html, flags=re.DOTALL)
+    attributes = re.findall(r'\b(?:aria-label|title|placeholder|data-key-label)="([^"]*)"', html)
+    said = " ".join((*attributes, re.sub(r"<[^>]*>", " ", html)))
+    return [word for word in re.findall("[A-Za-z]{2,}", said) if word not in SAME_EVERYWHERE]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: str(path.relative_to(TEMPLATES))
+)
+def test_every_word_of_a_template_is_marked_for_translation(path: Path) -> None:
+    assert unmarked(path.read_text()) == []
+
+
+def test_a_word_that_is_not_marked_is_found() -> None:
+    template = """{% load i18n %}{# no matter #}<p title="Read out">{% if a < b %}Shown{% endif %}
+    {% translate "marked" %}{% blocktranslate with n=n %}So {{ n }} is{% endblocktranslate %}
+    <code>left_alone</code></p>"""
+    assert unmarked(template) == ["Read", "out", "Shown"]
 
 
 def test_texts_are_found_in_templates_code_and_scripts() -> None:
