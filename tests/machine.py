@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
-from histories import WORDS, Value, answer, group, system, user
+from histories import WORDS, Value, answer, group, system, user, with_picture
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -156,10 +156,12 @@ class SessionMachine(RuleBasedStateMachine):
         texts=st.lists(WORDS, min_size=1, max_size=4),
         times=st.sampled_from([1, 40, 400]),
         said=st.none() | WORDS,
+        shown=st.booleans(),
     )
-    def use_tools(self, texts: list[str], times: int, said: str | None) -> None:
+    def use_tools(self, texts: list[str], times: int, said: str | None, shown: bool) -> None:
         self.groups += 1
-        self._add(*group(self.groups, [text * times for text in texts], said))
+        *rest, last = group(self.groups, [text * times for text in texts], said)
+        self._add(*rest, with_picture(last) if shown else last)
 
     @rule(data=st.data())
     def pin(self, data: st.DataObject) -> None:

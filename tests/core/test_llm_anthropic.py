@@ -189,6 +189,12 @@ async def test_refusals_say_whether_to_try_again(status: int, kind: str, retryab
     assert error.retryable is retryable
 
 
+async def test_a_refusal_over_a_picture_is_known_by_its_words() -> None:
+    error = await failure(refusal(400, "invalid_request_error", "Could not process image"))
+    assert error.over_pictures and not error.retryable
+    assert not (await failure(refusal(400, "invalid_request_error", "bad role"))).over_pictures
+
+
 @pytest.mark.parametrize(
     ("kind", "retryable"), [("overloaded_error", True), ("invalid_request_error", False)]
 )
