@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -26,6 +28,11 @@ from hermesweb.reading import can_steer
 
 MOVED = _(
     "The list moved on meanwhile. This is a new preview of it: look again before you apply it."
+)
+
+ENDED = _(
+    "That preview is no longer kept: each is for 24 hours. This is a new one: look at it before "
+    "you apply it."
 )
 
 
@@ -52,7 +59,7 @@ def preview(request: SignedIn, id: str, preview: str) -> HttpResponse:
         if following := found.options.get("next"):
             found = acts.found_preview(session, following)
     except acts.Refused:
-        return _looked(request, session, None, CompactionOptions(), note=str(MOVED))
+        return _looked(request, session, None, _chosen(request.GET), note=str(ENDED))
     options, written = acts.options_of(found), acts.written_of(found)
     if found.revision != session.revision:
         return _looked(request, session, None, options, written=written, note=str(MOVED))
@@ -107,10 +114,14 @@ def apply(request: SignedIn, id: str) -> HttpResponse:
         made = acts.apply_preview(request.user, session, wanted)
     except acts.Refused as refusal:
         if refusal.code == "stale":
-            messages.warning(request, MOVED)
+            if session.previews.filter(pk=wanted, ends_at__gt=timezone.now()).exists():
+                # Its page is that of a new one, with the summary as the person left it.
+                return redirect("preview", session.pk, wanted)
+            messages.warning(request, ENDED)
         else:
             messages.error(request, str(refusal))
-        return redirect(f"{_here(session)}?{_query(session, wanted)}")
+        chosen = _chosen(QueryDict(request.POST.get("query", "")))
+        return redirect(f"{_here(session)}?{query_of(chosen)}")
     return redirect("compaction", session.pk, made.number)
 
 
@@ -186,6 +197,7 @@ def _here(session: AgentSession) -> str:
     return reverse("compact", args=[session.pk])
 
 
-def _query(session: AgentSession, preview: str) -> str:
-    found = session.previews.filter(pk=preview).first()
-    return query_of(acts.options_of(found)) if found else ""
+def _chosen(said: Mapping[str, Any]) -> CompactionOptions:
+    """The choices that an address or a form says; where they cannot be, none."""
+    form = CompactForm(said)
+    return form.options if form.is_valid() else CompactionOptions()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,7 @@ from asgiref.sync import async_to_sync
 from builders import a_user
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from scenes import HTMX, a_talk, compacted, html_of, words_of
 from working import says
 
@@ -20,7 +22,7 @@ from agentcore.diff import Row
 from agentcore.errors import ModelError
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.usage import Prices
-from hermesweb import acts, drafting, lives, runner, wake
+from hermesweb import acts, drafting, lives, planning, runner, wake
 from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, Preview
 from hermesweb.rebilling import rebilling
 
@@ -121,12 +123,17 @@ def test_a_stale_preview_is_told_and_made_anew_with_the_same_choices(
     client: Client, ada: User
 ) -> None:
     session = a_talk(ada, 24, text=TEXT)
-    wanted = shown_id(html_of(client, url(session, "?stage=snip")))
+    first = shown_id(html_of(client, url(session, "?stage=keep_recent")))
+    edited = {"preview_id": first, "summary": "Half fixed, by hand."}
+    client.post(url(session, "summary"), edited, headers=HTMX)
     compacted(session)
-    response = client.post(url(session, "apply"), {"preview_id": wanted}, follow=True)
-    words = words_of(response.content.decode())
-    assert "The list moved on meanwhile" in words and "preview of revision 1" in words
-    assert response.redirect_chain[0][0] == url(session, "?stage=snip")
+    wanted = {"preview_id": Preview.objects.get().pk}
+    response = client.post(url(session, "apply"), wanted, follow=True)
+    html = response.content.decode()
+    assert "The list moved on meanwhile" in words_of(html)
+    assert "preview of revision 1" in words_of(html)
+    assert "Half fixed, by hand." in html
+    assert acts.options_of(Preview.objects.get(pk=shown_id(html))).stage == "keep_recent"
     assert not session.instructions.exists()
 
 
@@ -282,3 +289,31 @@ def test_a_smaller_list_pays_back_what_the_cache_lost() -> None:
     assert found.turns == 4
     assert rebilling(rows, 0.25, prices, spent=None).turns is None
     assert rebilling(rows, 0.25, Prices()).cost is None
+
+
+def test_a_preview_that_was_left_open_for_a_day_is_told_and_made_anew_with_its_choices(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada, 24, text=TEXT)
+    wanted = shown_id(html_of(client, url(session, "?stage=snip")))
+    Preview.objects.update(ends_at=timezone.now() - timedelta(seconds=1))
+    planning.clear_ended()
+    form = {"preview_id": wanted, "query": "stage=snip"}
+    response = client.post(url(session, "apply"), form, follow=True)
+    assert "no longer kept: each is for 24 hours" in words_of(response.content.decode())
+    assert response.redirect_chain[0][0] == url(session, "?stage=snip")
+    path = f"/sessions/{session.pk}/previews/{wanted}/?still=1&stage=snip"
+    part = html_of(client, path, htmx=True)
+    assert "no longer kept" in part
+    assert acts.options_of(Preview.objects.latest("ends_at")).stage == "snip"
+    edited = {"preview_id": wanted, "summary": "Half fixed."}
+    late = client.post(url(session, "summary"), edited, headers=HTMX)
+    assert late.status_code == 400 and "each is kept for 24 hours" in late.content.decode()
+    assert not session.instructions.exists()
+
+
+@pytest.mark.parametrize("path", ["compactions/99/", "compactions/99/undo", "messages/99/"])
+def test_ids_that_are_not_there_are_told_as_such(client: Client, ada: User, path: str) -> None:
+    session = a_talk(ada, 24)
+    verb = client.post if path.endswith("undo") else client.get
+    assert verb(f"/sessions/{session.pk}/{path}").status_code == 404
