@@ -150,10 +150,10 @@ class Agent:
             events.append(Repaired(revision, reasons))
         if self._recovered:
             events.append(Recovered(self._turn, len(reasons)))
-            if reasons:
-                self._turn += 1
-                request = self._waited or self._asking.nothing(requested.state)
-                events.append(self._turn_ended(request, directives.profile))
+        if self._waited or (self._recovered and reasons):
+            self._turn += 1
+            request, self._waited = self._waited or self._asking.nothing(requested.state), None
+            events.append(self._turn_ended(request, directives.profile))
         if events:
             await self._emit(events)
 

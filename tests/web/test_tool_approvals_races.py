@@ -214,6 +214,22 @@ def test_while_it_waits_nothing_is_undone_that_its_request_was_sent_with(
     assert {3, 4} <= {one.number for one in lives.snapshot_of(session).messages}
 
 
+def test_a_run_that_fails_before_it_takes_the_answer_runs_nothing_and_can_be_resumed(
+    ada: User, held: AgentSession
+) -> None:
+    folder = Path(held.workspace)
+    acts.answer(ada, held, "c1", True)
+    elsewhere = folder.rename(folder.with_name("elsewhere"))
+    worked(held)
+    assert (held.status, held.run_end) == ("failed", "failed")
+    elsewhere.rename(folder)
+    acts.resume(ada, held)
+    worked(held)
+    assert (held.run_end, times_ran(held), held.turns) == ("answered", 0, 2)
+    assert said_in(held)[3] == INTERRUPTED.format(tool="run_command")
+    assert kinds_of(held).count("turn_ended") == held.stored_turns.count() == 2
+
+
 def test_a_fork_of_a_waiting_state_has_an_interrupted_result_and_goes_on(
     ada: User, started: Callable[..., AgentSession]
 ) -> None:
