@@ -41,10 +41,10 @@ class Collapse:
         for run in _runs(situation):
             if freed >= situation.need:
                 break
-            cut = _enough(snapshot.messages, run, situation.need - freed)
+            cut, weight = _enough(snapshot.messages, run, situation.need - freed)
             gone = snapshot.messages[cut.start : cut.stop]
             made = note(_told(gone), carried(gone) or None)
-            gain = sum([message.sizes.bytes for message in gone]) - made.sizes.bytes
+            gain = weight - made.sizes.bytes
             if gain > 0:
                 freed += gain
                 removals.append(Removal(cut.start, cut.stop, Fate.FOLDED, NAME))
@@ -67,15 +67,15 @@ def _runs(situation: Situation) -> list[range]:
     return [run for run in (*runs, range(start, stop)) if run]
 
 
-def _enough(messages: Sequence[Message], run: range, need: int) -> range:
-    """The first groups of a run that free what is needed, or all of it."""
+def _enough(messages: Sequence[Message], run: range, need: int) -> tuple[range, int]:
+    """The first groups of a run that free what is needed, or all of it, and their bytes."""
     weight = 0
     for row in run:
         message = messages[row]
         if weight >= need + NOTE_BYTES and message.calls:
-            return range(run.start, row)
+            return range(run.start, row), weight
         weight += message.sizes.bytes
-    return run
+    return run, weight
 
 
 def _told(gone: Sequence[Message]) -> str:

@@ -14,6 +14,7 @@ from agentcore.compaction.plan import (
     CompactionPlan,
     Fate,
     Removal,
+    Replaced,
     Revision,
     apply_plan,
     check_rows,
@@ -46,6 +47,7 @@ class Draft:
     ) -> None:
         self._base = base
         self.snapshot = snapshot or base
+        # A range while every row is still where it was.
         self._sources = sources if snapshot else range(len(base.messages))
         # The fate of each row of the first list, and the stage that it has it from.
         self._told = told or [_KEPT] * len(base.messages)
@@ -66,20 +68,19 @@ class Draft:
     def _replaced(self, plan: CompactionPlan) -> Draft:
         """Row for row, so that nothing moves."""
         before = self.snapshot
-        messages, sources, told = list(before.messages), list(self._sources), list(self._told)
-        sizes = before.sizes
+        messages, told, sizes = list(before.messages), list(self._told), before.sizes
+        sources = self._sources
         for some in plan.replaced:
             sizes = sizes - total([messages[row].sizes for row in some.messages])
             sizes = sizes + total([message.sizes for message in some.messages.values()])
             said = some.fate, some.stage
             for row, message in some.messages.items():
                 messages[row] = message
-                source = sources[row]
-                if isinstance(source, int):
-                    told[source] = said
-                else:
-                    sources[row] = replace(source, message=message)
-                    _tell(told, source.covers, said)
+            if isinstance(sources, range):
+                for row in some.messages:
+                    told[row] = said
+            else:
+                sources = _tell_each(told, sources, some, said)
         after = Snapshot(tuple(messages), before.places, sizes, _next(before.state))
         return Draft(self._base, after, sources, told)
 
@@ -119,6 +120,8 @@ class Draft:
 
     def _rows(self, runs: Iterable[range]) -> tuple[range, ...]:
         """Rows of the first list that these rows are or stand for."""
+        if isinstance(self._sources, range):
+            return tuple(runs)
         found: list[int] = []
         for run in runs:
             for source in self._sources[run.start : run.stop]:
@@ -143,6 +146,21 @@ class Draft:
             if told is not _KEPT:
                 yield make_removal(row, stop, *told)
             row = stop
+
+
+def _tell_each(
+    told: list[Told], sources: Sequence[Source], some: Replaced, said: Told
+) -> list[Source]:
+    """The sources, where a note among them got another message."""
+    found = list(sources)
+    for row, message in some.messages.items():
+        source = found[row]
+        if isinstance(source, int):
+            told[source] = said
+        else:
+            found[row] = replace(source, message=message)
+            _tell(told, source.covers, said)
+    return found
 
 
 def _tell(told: list[Told], runs: Iterable[range], said: Told) -> None:

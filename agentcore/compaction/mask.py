@@ -24,7 +24,6 @@ class Mask:
         once."""
         messages = situation.snapshot.messages
         found = Replacements(situation, NAME, Fate.MASKED)
-        for row in range(turn_start(messages, situation.stage.keep)):
-            if messages[row].role is Role.TOOL:
-                found.offer(row, masked)
+        old, tool = messages[: turn_start(messages, situation.stage.keep)], Role.TOOL
+        found.offer_all((row for row, one in enumerate(old) if one.role is tool), masked)
         return found.plan()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from agentcore.compaction.plan import CompactionPlan, Fate, Replaced
 from agentcore.compaction.strategy import Situation
@@ -36,18 +36,28 @@ class Replacements:
 
     def offer(self, row: int, make: Callable[[Message], Message], fate: Fate | None = None) -> None:
         """Replace a row by what is made of it, where that is smaller."""
-        message = self._snapshot.messages[row]
-        size = message.sizes.bytes
-        if size <= PLACEHOLDER_BYTES or message.number in self._pins:
-            return
-        if message.replaces is not None and size <= MOST_PLACEHOLDERS:
-            return
-        made = make(message)
-        if made.sizes.bytes < size:
-            self._freed += size - made.sizes.bytes
-            if made.replaces is None:
-                made = made.born_as(0, message.number or message.replaces, ())
-            self._made.setdefault(fate or self._fate, {})[row] = made
+        self.offer_all((row,), make, fate)
+
+    def offer_all(
+        self, rows: Iterable[int], make: Callable[[Message], Message], fate: Fate | None = None
+    ) -> None:
+        """The same of many; `rows` may end when enough was freed."""
+        messages, pins = self._snapshot.messages, self._pins
+        replaced = self._made.setdefault(fate or self._fate, {})
+        for row in rows:
+            message = messages[row]
+            size = message.sizes.bytes
+            if size <= PLACEHOLDER_BYTES or message.number in pins:
+                continue
+            if message.replaces is not None and size <= MOST_PLACEHOLDERS:
+                continue
+            made = make(message)
+            gain = size - made.sizes.bytes
+            if gain > 0:
+                self._freed += gain
+                if made.replaces is None:
+                    made = made.born_as(0, message.number or message.replaces, ())
+                replaced[row] = made
 
     def plan(self) -> CompactionPlan:
         replaced = tuple(

@@ -26,16 +26,13 @@ class Snip:
     def compact(self, situation: Situation) -> CompactionPlan:
         """The newest `keep` results stay, pins and the newest group whatever its size."""
         found = Replacements(situation, NAME, Fate.SNIPPED)
-        for row in _oldest_first(situation, found):
-            if found.is_enough:
-                break
-            found.offer(row, partial(snipped, now=situation.now))
+        found.offer_all(_oldest_first(situation, found), partial(snipped, now=situation.now))
         return found.plan()
 
 
 def _oldest_first(situation: Situation, found: Replacements) -> Iterator[int]:
-    """Rows of results, group by group; in the group where the target comes within reach, the
-    stale ones first."""
+    """Rows of results, group by group, until enough was freed; in the group where the target comes
+    within reach, the stale ones first."""
     snapshot = situation.snapshot
     rows = result_rows(snapshot, situation.stage.keep)
     place, count = 0, len(rows)
@@ -48,7 +45,10 @@ def _oldest_first(situation: Situation, found: Replacements) -> Iterator[int]:
             place += 1
         if len(some) > 1 and found.within_reach(some):
             some = sorted(some, key=lambda row: not _is_stale(snapshot, row))
-        yield from some
+        for row in some:
+            if found.is_enough:
+                return
+            yield row
 
 
 def result_rows(snapshot: Snapshot, keep: int) -> list[int]:
