@@ -241,14 +241,14 @@ class Agent:
         request, message = await self._asking.reply(self._context, profile, self._spent)
         self._turn += 1
         message = self._context.append(replace(message, turn=self._turn))
-        self._spent.turns += 1
-        self._spent.tool_calls += len(message.calls)
-        added = MessageAdded(message, self._turn)
+        beyond = self._spent.turn(len(message.calls), profile)
+        told: list[Event] = [MessageAdded(message, self._turn)]
         if not message.calls:
             self._answered = True
-            await self._emit([added, self._turn_ended(request, profile)])
+            await self._emit([*told, self._turn_ended(request, profile)])
             return
-        await self._answer_calls(request, profile, [added], {})
+        told += self._calling.refuse(beyond, self._turn)
+        await self._answer_calls(request, profile, told, {})
 
     async def _go_on(self, request: Request, directives: Directives) -> None:
         """Finish the turn that waits: with the answers, or unanswered where the run is stopped."""

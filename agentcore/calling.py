@@ -31,6 +31,7 @@ Check: TypeAlias = Callable[[], Awaitable[None]]
 
 STOPPED = "[{tool} was stopped; it may have run in part]"
 NOT_STARTED = "[{tool} was not run: the run was stopped]"
+BEYOND = "[{tool} was not run: the run has made as many tool calls as its profile allows]"
 DENIED = "[{tool} was not run: a person denied it{reason}]"
 LATE = "[{tool} was not run: nobody answered{reason}, which counts as a no]"
 ALTERED = "[a person altered the arguments before {tool} ran; in place of yours it ran with {now}]"
@@ -99,6 +100,14 @@ class Calling:
         events: list[Event] = []
         for one in due:
             events += self._told(await self._outcome(one), turn)
+        return events
+
+    def refuse(self, count: int, turn: int) -> list[Event]:
+        """Answer the last `count` calls of the newest reply: the run may make no more."""
+        events: list[Event] = []
+        for one in self.due({})[-count:] if count else ():
+            said = BEYOND.format(tool=one.call.name)
+            events += self._told(self._toolbox.refused(one.call, said), turn)
         return events
 
     def deny(self, due: Sequence[Due], turn: int) -> list[Event]:

@@ -136,7 +136,8 @@ class SummaryOptions:
 @dataclass(frozen=True, slots=True)
 class Ceilings:
     """What ends a run as `limit`; 0 means none. `cost` is USD as decimal text, for its turns and
-    retries; None: none. What has no price does not count."""
+    retries; None: none. What has no price does not count. Before it ends a run, a cheaper model
+    answers, where there is one; calls beyond `tool_calls` are not run."""
 
     turns: int = 100
     tool_calls: int = 300

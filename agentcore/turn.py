@@ -83,6 +83,13 @@ class Spent:
     cost: Decimal = Decimal(0)
     started: float = field(default_factory=time.monotonic)
 
+    def turn(self, calls: int, profile: Profile) -> int:
+        """Take in one turn; how many of its calls are more than the run may make."""
+        self.turns += 1
+        self.tool_calls += calls
+        most = profile.ceilings.tool_calls
+        return min(calls, max(0, self.tool_calls - most)) if most else 0
+
     def bill(self, cost: Decimal | None) -> Decimal | None:
         """The cost itself, taken in where it is known."""
         self.cost += cost or 0

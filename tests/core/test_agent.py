@@ -303,6 +303,18 @@ async def test_a_ceiling_ends_the_run_and_says_which(ceilings: Ceilings, name: s
     assert len(stage.model.requests) == 2
 
 
+async def test_calls_beyond_the_ceiling_are_answered_and_not_run() -> None:
+    profile = PRESETS["nanohermes"].replace(ceilings=Ceilings(tool_calls=5))
+    stage = Stage([use("{}", "{}"), use(*["{}"] * 9), DONE], profile=profile).say()
+    assert await stage.run() is RunEnd.LIMIT
+    assert stage.tool.ran == 5
+    assert legal(stage.context.messages) == []
+    told = "[echo was not run: the run has made as many tool calls as its profile allows]"
+    asked, *results = stage.context.messages[5:]
+    by_call = {message.tool_call_id: message.text for message in results}
+    assert [by_call[call.id] for call in asked.calls] == ["ok"] * 3 + [told] * 6
+
+
 async def test_provider_usage_corrects_the_count_of_the_next_request() -> None:
     def counted(messages: Sequence[Message]) -> Reply:
         return Reply(use("{}"), usage=Usage(input=10_000, cache_read=2_000))
