@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from agentcore.breakdown import EXCLUSION_HEADER
-from agentcore.compaction.notes import note, omission_note
+from agentcore.compaction.notes import note
 from agentcore.compaction.plan import (
     Birth,
     CompactionPlan,
@@ -72,21 +72,25 @@ def exclude_plan(
     births = []
     for run in runs_of(rows):
         gone = snapshot.messages[run.start : run.stop]
-        count = f"{len(gone)} message{'s' if len(gone) != 1 else ''}"
-        text = f"{EXCLUSION_HEADER} {count} left the context by a person's choice."
+        text = f"{EXCLUSION_HEADER} {_count(len(gone))} left the context by a person's choice."
         births.append(Birth(run.start, note(text), Origin.NOTE, "exclude", (run,)))
     return _checked(snapshot, rows, births, Fate.EXCLUDED, "exclude")
 
 
+def _count(messages: int) -> str:
+    return f"{messages} message{'s' if messages != 1 else ''}"
+
+
 def new_topic_plan(snapshot: Snapshot, pins: frozenset[int]) -> CompactionPlan:
-    """All but the leading messages and the pins leaves; one note stands for it."""
+    """All but the leading messages and the pins leaves; one note stands for it, without its facts:
+    they are those of another topic."""
     leading = snapshot.leading
     kept = {one for row in snapshot.indexes_of(pins) for one in snapshot.group_at(row)}
     rows = [row for row in range(leading, len(snapshot.messages)) if row not in kept]
     if all(snapshot.messages[row].is_summary for row in rows):
         raise PlanError("there is nothing to end: the list holds no conversation yet")
-    told = omission_note([snapshot.messages[row] for row in rows])
-    birth = Birth(note_row(snapshot, kept), told, Origin.NOTE, "new_topic", runs_of(rows))
+    text = f"{EXCLUSION_HEADER} {_count(len(rows))} left the context: a new topic began."
+    birth = Birth(note_row(snapshot, kept), note(text), Origin.NOTE, "new_topic", runs_of(rows))
     return _checked(snapshot, rows, [birth], Fate.DROPPED, "new_topic")
 
 

@@ -158,7 +158,10 @@ def summary_request(
 
 
 def sources_of(message: Message) -> tuple[range, ...]:
-    """The numbers of what a summary, note or placeholder was made from."""
+    """The numbers of what a summary, note or placeholder was made from. None of what a person took
+    out of the context: it must not come back by a summary."""
+    if message.is_summary and message.text.startswith(EXCLUSION_HEADER):
+        return ()
     if message.replaces is None:
         return message.stands_for
     return (*message.stands_for, range(message.replaces, message.replaces + 1))

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 from forgetful import SHORT, STRUCTURED, Forgetful, compacted, generated, working
-from histories import answer, exchange, user
+from histories import answer, exchange, system, user
 from planted import Planted, chinese, english
 from stage import DONE, Stage
 
 from agentcore import PRESETS, Ledger, Profile, Snapshot, compact
+from agentcore.compaction.edits import exclude_plan, new_topic_plan
 from agentcore.compaction.notes import summary_note
+from agentcore.compaction.plan import apply_plan
 from agentcore.compaction.summarizer import summary_request
 from agentcore.context import Context
 from agentcore.events import CompactionEnded
@@ -77,6 +79,25 @@ def test_originals_are_found_through_generations_and_behind_placeholders() -> No
     archive = {**said, 7: snipped, 8: older}
     request = summary_request([newer], OPTIONS, 200_000, originals=archive)
     assert request.lines[1:] == ("earlier summary: so far", *(f"user: said {n}" for n in said))
+
+
+@pytest.mark.parametrize("act", ["exclude", "new topic"])
+def test_what_a_person_took_out_comes_back_by_no_summary(act: str) -> None:
+    talk = [user("Never use the old key."), answer("fine"), user("go on"), answer("done")]
+    before = Snapshot.of([system(), *talk], facts=True)
+    plan = (
+        exclude_plan(before, [2, 3], frozenset())
+        if act == "exclude"
+        else new_topic_plan(before, frozenset())
+    )
+    after, _ = apply_plan(plan, before)
+    archive = {message.number: message for message in (*before.messages, *after.messages)}
+    gone = after.messages[1:]
+    summary_of_it = born(SUMMARY, stands_for=(range(4, 20),)).numbered(20)
+    for asked in (gone, [summary_of_it]):
+        text = summary_request(asked, OPTIONS, 200_000, originals=archive).text
+        assert "old key" not in text
+    assert "old key" not in Ledger.of(gone).text(1_000)
 
 
 def test_a_message_that_came_back_is_told_once() -> None:
