@@ -15,10 +15,18 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from agentcore.compaction.result import CompactionState
+from hermesweb import versions
 from hermesweb.forecast import turns_to_compaction
 from hermesweb.gauge import Gauge, Tick, gauge_of, grouped
 from hermesweb.labels import words
-from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
+from hermesweb.models import (
+    AgentSession,
+    Compaction,
+    ProfileVersion,
+    SessionEvent,
+    Status,
+    StoredTurn,
+)
 from hermesweb.reading import is_automatic
 from hermesweb.spark import Spark, spark
 
@@ -156,9 +164,11 @@ def _rows(newest: Sequence[AgentSession]) -> list[Row]:
     turns = _turns(newest)
     events = _last_events(newest)
     cuts, freed = _compactions(newest)
+    in_force = versions.in_force(newest)
     return [
         _row(
             session,
+            in_force[session.pk],
             turns=turns[session.pk],
             cuts=cuts[session.pk],
             freed=freed[session.pk],
@@ -213,13 +223,14 @@ def _compactions(
 
 def _row(
     session: AgentSession,
+    version: ProfileVersion,
     *,
     turns: Sequence[Step],
     cuts: set[int],
     freed: int,
     last: SessionEvent | None,
 ) -> Row:
-    drawn = gauge_of(session, session.profile_version, breakdown=grouped(session.breakdown))
+    drawn = gauge_of(session, version, breakdown=grouped(session.breakdown))
     used = [turn.used for turn in turns]
     tick = drawn.next_tick
     return Row(
@@ -231,16 +242,18 @@ def _row(
             threshold=tick.value if tick else None,
             compacted=[place for place, turn in enumerate(turns) if turn.number - 1 in cuts],
         ),
-        left=_left(session, tick, turns),
+        left=_left(session, version, tick, turns),
         freed=freed,
         last_kind=last.kind if last else "",
         last_at=last.at if last else None,
     )
 
 
-def _left(session: AgentSession, tick: Tick | None, turns: Sequence[Step]) -> int | None:
+def _left(
+    session: AgentSession, version: ProfileVersion, tick: Tick | None, turns: Sequence[Step]
+) -> int | None:
     """To the next threshold, as the session's own page says it; 0 when all are passed."""
-    if not is_automatic(session, session.profile_version) or not session.limit:
+    if not is_automatic(session, version) or not session.limit:
         return None
     if tick is None:
         return 0

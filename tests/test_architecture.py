@@ -118,7 +118,7 @@ LAYERS = {
                 "totals",
             ),
             *("lifetimes", "lines", "rollup", "search", "spans", "spending", "subjects"),
-            *("turn_ledger", "posting", "wake", "webhooks"),
+            *("turn_ledger", "posting", "versions", "wake", "webhooks"),
         },
         {"recorder"},
         {"acts", "border", "counts", "imports", "follow"},

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef
 from django.http import Http404
 from ninja import Router
 
-from hermesweb import acts
+from hermesweb import acts, versions
 from hermesweb.api.strict import Body, staff_only
 from hermesweb.http import SignedIn
 from hermesweb.models import ProfileVersion
@@ -22,12 +21,15 @@ class Saved(Body):
 @router.get("/profiles")
 def many(request: SignedIn) -> dict[str, Any]:
     """The version in force of each."""
-    return {"items": [_shape(version) for version in _current()], "next": None}
+    return {
+        "items": [_shape(version) for version in versions.current().order_by("profile__name")],
+        "next": None,
+    }
 
 
 @router.get("/profiles/{name}")
 def one(request: SignedIn, name: str) -> dict[str, Any]:
-    version = _current().filter(profile__name=name).first()
+    version = versions.current().filter(profile__name=name).first()
     if version is None:
         raise Http404(f"there is no profile {name}")
     return _shape(version)
@@ -42,14 +44,6 @@ def save(request: SignedIn, name: str, body: Saved) -> dict[str, Any]:
         request.user, name, body.values, accept_warnings=body.accept_warnings
     )
     return _shape(version)
-
-
-def _current() -> Any:
-    later = ProfileVersion.objects.filter(
-        profile=OuterRef("profile"), number__gt=OuterRef("number")
-    )
-    newest = ProfileVersion.objects.filter(~Exists(later)).select_related("profile")
-    return newest.order_by("profile__name")
 
 
 def _shape(version: ProfileVersion) -> dict[str, Any]:

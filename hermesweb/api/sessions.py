@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from hermesweb import acts, spending, totals, wall
+from hermesweb import acts, spending, totals, versions, wall
 from hermesweb.access import session_or_404, visible
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window, page
@@ -89,7 +89,13 @@ def many(request: SignedIn, wanted: Query[Wanted]) -> dict[str, Any]:
     sort = SORTS[wanted.sort]
     found = _beyond(sessions, sort, wanted)
     rows = list(found.select_related("profile_version__profile")[: wanted.limit + 1])
-    return page(rows, wanted, lambda row: _cursor(getattr(row, sort.lstrip("-")), row.pk), _listed)
+    in_force = versions.in_force(rows)
+    return page(
+        rows,
+        wanted,
+        lambda row: _cursor(getattr(row, sort.lstrip("-")), row.pk),
+        lambda row: short(row, in_force[row.pk]),
+    )
 
 
 @router.get("/sessions/{id}")
@@ -184,6 +190,7 @@ def shape(session: AgentSession) -> dict[str, Any]:
             "chars": session.chars,
             "tokens": session.tokens,
             "tokens_are": session.tokens_are,
+            "unseen": session.unseen,
         },
         "counter": session.counter or None,
         "cost": spending.usd(spending.cost(session)),
@@ -199,10 +206,6 @@ def shape(session: AgentSession) -> dict[str, Any]:
         "turns_to_compaction": read(session, version).turns_left,
         "queue": queued.count(),
     }
-
-
-def _listed(session: AgentSession) -> dict[str, Any]:
-    return short(session, session.profile_version)
 
 
 def _beyond(sessions: QuerySet[AgentSession], sort: str, wanted: Wanted) -> QuerySet[AgentSession]:

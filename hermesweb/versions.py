@@ -1,0 +1,28 @@
+"""Which version of a profile is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from hermesweb.models import AgentSession, ProfileVersion
+
+
+def current() -> QuerySet[ProfileVersion]:
+    """The newest of each profile."""
+    later = ProfileVersion.objects.filter(
+        profile=OuterRef("profile"), number__gt=OuterRef("number")
+    )
+    return ProfileVersion.objects.filter(~Exists(later)).select_related("profile")
+
+
+def in_force(sessions: Sequence[AgentSession]) -> dict[str, ProfileVersion]:
+    """By session, what its next turn uses, as `version_in_force` has it of one; a query for all
+    beside their own versions, which are to be loaded."""
+    followed = {session.profile_id for session in sessions if session.profile_id}
+    newest = {version.profile_id: version for version in current().filter(profile__in=followed)}
+    return {
+        session.pk: newest.get(session.profile_id or 0, session.profile_version)
+        for session in sessions
+    }
