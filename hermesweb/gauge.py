@@ -71,7 +71,8 @@ class Gauge:
 
     `limit` None: nothing was measured yet, there is no percentage and the rest is hatched.
     `doubt` says why a percentage is not certain: the window is assumed or contradicted.
-    `reserve` are the last tokens of a limit that is the window, kept for the reply.
+    `reserve` are the last tokens of a limit that is the window, kept for the reply. `unseen`, of
+    what is used, is not in a recording: it stands first, since nothing of it can be freed.
     """
 
     segments: tuple[Segment, ...]
@@ -84,6 +85,16 @@ class Gauge:
     reserve: int
     floor: int | None
     now: float
+    unseen: int = 0
+
+    @property
+    def unseen_share(self) -> float:
+        return self.unseen / self.used if self.used else 0.0
+
+    @property
+    def unseen_to(self) -> float:
+        """Where it ends."""
+        return self.now * self.unseen_share
 
     @property
     def pressure(self) -> float | None:
@@ -134,12 +145,13 @@ def gauge(
     thresholds: Iterable[tuple[str, float]] = (),
     pinned: Mapping[str, int] | None = None,
     floor: int | None = None,
+    unseen: int = 0,
 ) -> Gauge:
-    """`breakdown`, `pinned` in bytes a category; `used`, `limit`, `reserve`, `floor` in `unit`."""
+    """`breakdown`, `pinned` in bytes a category, all else in `unit`."""
     fill = UNKNOWN_FILL if used else 0.0
     now = min(100.0 * used / limit, 100.0) if limit else fill
     return Gauge(
-        segments=_segments(breakdown, pinned or {}, now),
+        segments=_segments(breakdown, pinned or {}, now, unseen / used if used else 0.0),
         ticks=_ticks(thresholds, used, limit) if limit else (),
         used=used,
         limit=limit,
@@ -149,6 +161,7 @@ def gauge(
         reserve=reserve,
         floor=floor,
         now=now,
+        unseen=unseen,
     )
 
 
@@ -175,6 +188,7 @@ def gauge_of(
         thresholds=_thresholds(version.value),
         pinned=pinned,
         floor=floor,
+        unseen=row.unseen if in_tokens else 0,
     )
 
 
@@ -201,8 +215,9 @@ def shares(segments: Iterable[Segment]) -> list[tuple[str, int, float]]:
 
 
 def _segments(
-    breakdown: Mapping[str, int], pinned: Mapping[str, int], filled: float
+    breakdown: Mapping[str, int], pinned: Mapping[str, int], filled: float, unseen: float
 ) -> tuple[Segment, ...]:
+    """Beside one another from where what is unseen ends; `unseen` is its share of all."""
     parts = [
         (category, size, held)
         for category in LETTERS
@@ -210,16 +225,17 @@ def _segments(
     ]
     parts.sort(key=lambda part: 0 if part[0] in RIGID else 1 if part[2] else 2)
     total = sum(size for _, size, _ in parts)
+    first, rest = filled * unseen, filled * (1.0 - unseen)
     edges = [0]
     for _, size, _ in parts:
         edges.append(edges[-1] + size)
     return tuple(
         Segment(
             category=category,
-            x=filled * start / total,
-            width=filled * (end - start) / total,
+            x=first + rest * start / total,
+            width=rest * (end - start) / total,
             bytes=size,
-            share=size / total,
+            share=(1.0 - unseen) * size / total,
             pinned=held,
         )
         for (category, size, held), (start, end) in zip(parts, pairwise(edges), strict=True)

@@ -58,9 +58,15 @@ def _gauge(plan: Planned, *, after: bool) -> Any:
     snapshot = plan.result.new if after else plan.result.old
     parts = (snapshot.sizes + plan.schemas).breakdown
     breakdown = {str(name): size for name, size in parts.items()}
-    source = "estimate" if pressure.unit is Unit.TOKENS else "measured"
-    limit = pressure.limit
-    return gauge(breakdown, pressure.used, limit=limit, unit=pressure.unit, source=source)
+    in_tokens = pressure.unit is Unit.TOKENS
+    return gauge(
+        breakdown,
+        pressure.used,
+        limit=pressure.limit,
+        unit=pressure.unit,
+        source="estimate" if in_tokens else "measured",
+        unseen=plan.unseen if in_tokens else 0,
+    )
 
 
 def _ratio(plan: Planned) -> float:

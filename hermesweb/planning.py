@@ -9,7 +9,7 @@ from functools import cached_property
 from django.utils import timezone
 
 from agentcore import diff
-from agentcore.breakdown import NOTHING, Sizes
+from agentcore.breakdown import NOTHING, Breakdown, Category, Sizes
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.notes import without_header
 from agentcore.compaction.pipeline import Answer, PressureOf, run_pipeline
@@ -27,7 +27,7 @@ from agentcore.pressure import Pressure, TokenCounter
 from agentcore.profile import Profile
 from agentcore.snapshot import Snapshot, settled
 from agentcore.verify import Verification
-from hermesweb import endpoints, lives, pins
+from hermesweb import endpoints, lives, pins, totals
 from hermesweb.models import AgentSession, Preview, SessionKind, StoredMessage
 from hermesweb.tools import toolbox_of
 
@@ -35,13 +35,15 @@ from hermesweb.tools import toolbox_of
 @dataclass(frozen=True)
 class Planned:
     """`request` is what a model would be asked, None where no stage wants a summary; `pins` are
-    those in force; `schemas` are what counts beside the list, before and after."""
+    those in force; `schemas` are what counts beside the list, before and after, with the tokens of
+    a recording that are `unseen`."""
 
     result: CompactionResult
     request: SummaryRequest | None
     before: Pressure
     pins: frozenset[int]
     schemas: Sizes
+    unseen: int = 0
 
     @property
     def after(self) -> Pressure:
@@ -110,7 +112,7 @@ def planned(
     except StopIteration as stop:
         result: CompactionResult = stop.value
     counted = schemas if profile.counts_schemas else NOTHING
-    return Planned(result, request, measure(snapshot), kept, counted)
+    return Planned(result, request, measure(snapshot), kept, counted, session.unseen)
 
 
 def _originals(
@@ -127,7 +129,8 @@ def in_force(session: AgentSession) -> Profile:
     """As the next turn will have it."""
     profile = session.version_in_force.value
     given = endpoints.given_window(session.model) if profile.window is None else None
-    return profile.replace(window=given) if given else profile
+    known = {"window": given} if given else {}
+    return profile.replace(**known, counts_schemas=totals.counts_schemas(session, profile))
 
 
 def stored(session: AgentSession, message: Message) -> StoredMessage:
@@ -167,9 +170,12 @@ def _answer(
 
 
 def _schemas(session: AgentSession, profile: Profile) -> Sizes:
-    """A recording has no tools of its own here."""
-    runs = session.kind == SessionKind.RUN
-    return toolbox_of(session, profile).sizes if runs else NOTHING
+    """Of a recording, all that its page counts beside the list: its tools and what is unseen."""
+    if session.kind == SessionKind.RUN:
+        return toolbox_of(session, profile).sizes
+    size = session.categories[Category.TOOL_SCHEMAS]
+    beside = max(0, session.tokens - round(session.estimate * session.ratio))
+    return Sizes(size, size, beside, Breakdown({Category.TOOL_SCHEMAS: size} if size else {}))
 
 
 def _measure(

@@ -10,7 +10,8 @@ from typing import Any
 from agentcore.breakdown import Category
 from agentcore.events import EventKind, RunEnd
 from agentcore.options import Automatic
-from hermesweb import acts, lease, steering
+from agentcore.pressure import Unit
+from hermesweb import acts, lease, steering, totals
 from hermesweb.forecast import (
     PACE_TURNS,
     Burst,
@@ -81,7 +82,9 @@ class Reading:
 def read(session: AgentSession, version: ProfileVersion) -> Reading:
     profile = version.value
     parts = dict(session.breakdown)
-    uncounted = 0 if profile.counts_schemas else parts.pop(Category.TOOL_SCHEMAS, 0)
+    uncounted = (
+        0 if totals.counts_schemas(session, profile) else parts.pop(Category.TOOL_SCHEMAS, 0)
+    )
     pins = session.messages.filter(pinned=True, lives__to_revision=None).distinct()
     pinned = list(pins.values_list("categories", flat=True))
     gauge = gauge_of(
@@ -137,7 +140,9 @@ def _floor(session: AgentSession, counted: int, uncounted: int) -> int | None:
     """What no compaction can free, in the limit's unit, by its share of the bytes."""
     if not counted:
         return None
-    return round(session.used * (acts.floor(session) - uncounted) / counted)
+    unseen = session.unseen if session.unit == Unit.TOKENS else 0
+    held = (session.used - unseen) * (acts.floor(session) - uncounted) / counted
+    return unseen + round(held)
 
 
 def _since_compaction(session: AgentSession) -> list[Point]:

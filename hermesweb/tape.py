@@ -15,7 +15,7 @@ from agentcore.compaction.plan import Fate, Origin
 from agentcore.compaction.result import CompactionState, Trigger
 from agentcore.events import EventKind
 from agentcore.ledger import with_facts
-from agentcore.pressure import Pressure, TokenCounter, TokenSource
+from agentcore.pressure import Pressure, TokenCounter, TokenSource, Unit
 from agentcore.snapshot import PLACES_A_NUMBER
 from agentcore.transcripts import ChangeKind, RecordedRevision, RecordedTurn, Recording
 from agentcore.transcripts.report import provider_tokens
@@ -143,18 +143,34 @@ class Tape:
             profile_version=self._session.profile_version,
             at=_time(turn.at) or timezone.now(),
         )
-        self._gauge(row, turn.sizes, turn.usage.prompt if turn.usage else None)
+        self._gauge(row, turn.sizes, turn.usage.prompt if turn.usage else None, turn)
         return row
 
-    def _gauge(self, row: StoredTurn | AgentSession, sizes: Sizes, tokens: int | None) -> None:
-        """What the list weighed, against the window of the recorded model."""
+    def _gauge(
+        self,
+        row: StoredTurn | AgentSession,
+        sizes: Sizes,
+        tokens: int | None,
+        turn: RecordedTurn | None,
+    ) -> None:
+        """What the list weighed, against the window of the recorded model; `tokens` are those that
+        the provider counted of the turn's request."""
         schemas = measure_schemas(self._recording.tools)
         row.bytes, row.chars, row.estimate = sizes.bytes, sizes.chars, sizes.tokens
         row.breakdown = totals.plain(sizes.breakdown + schemas.breakdown)
         totals.read(row, self._pressure(sizes, schemas))
-        if tokens:
-            row.tokens = row.used = tokens
-            row.tokens_are = TokenSource.PROVIDER
+        if tokens and turn:
+            row.tokens, row.tokens_are = tokens, TokenSource.PROVIDER
+            row.unseen = max(0, tokens - self._requested(turn) - schemas.tokens)
+            row.used = tokens if row.unit == Unit.TOKENS else row.used
+
+    def _requested(self, turn: RecordedTurn) -> int:
+        """Tokens of the list that the turn was asked with, by the estimate: without its reply and
+        results, as far as they are still in it."""
+        if turn.requested.revision != turn.ended.revision:
+            return turn.sizes.tokens
+        later = self._recording.messages[turn.requested.last_number : turn.ended.last_number]
+        return turn.sizes.tokens - sum(message.sizes.tokens for message in later)
 
     def _pressure(self, sizes: Sizes, schemas: Sizes) -> Pressure:
         profile = self._session.profile_version.value
@@ -208,7 +224,8 @@ class Tape:
         usages = [turn.usage for turn in recording.turns if turn.usage]
         session.spent = asdict(sum(usages, Usage())) if usages else {}
         session.unpriced = len(recording.turns)
-        self._gauge(session, self._sizes, provider_tokens(recording))
+        last = recording.turns[-1] if recording.turns else None
+        self._gauge(session, self._sizes, provider_tokens(recording), last)
         session.save()
 
 

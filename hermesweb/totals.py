@@ -6,7 +6,8 @@ from typing import Any
 
 from agentcore.breakdown import Breakdown, Category, Sizes
 from agentcore.pressure import Pressure, TokenSource, Unit, category_tokens
-from hermesweb.models import AgentSession
+from agentcore.profile import Profile
+from hermesweb.models import AgentSession, SessionKind
 from hermesweb.models.sessions import Gauge
 
 
@@ -34,13 +35,19 @@ def read(gauge: Gauge, pressure: Pressure) -> None:
     gauge.tokens_are, gauge.counter = TokenSource.ESTIMATE, ""
 
 
+def counts_schemas(session: AgentSession, profile: Profile) -> bool:
+    """Those of a recording are in what its provider counted, whatever the profile says."""
+    return profile.counts_schemas or session.kind != SessionKind.RUN
+
+
 def tokens_by_category(gauge: Gauge) -> dict[str, int]:
-    """They sum to the tokens of the whole request."""
+    """With those that are unseen they sum to the tokens of the whole request."""
     parts = gauge.categories
     schemas = parts[Category.TOOL_SCHEMAS]
-    estimate = round(gauge.tokens / gauge.ratio) if gauge.ratio else gauge.tokens
+    held = gauge.tokens - gauge.unseen
+    estimate = round(held / gauge.ratio) if gauge.ratio else held
     sizes = Sizes(gauge.bytes + schemas, gauge.chars + schemas, estimate, parts)
-    return {str(category): part for category, part in category_tokens(gauge.tokens, sizes).items()}
+    return {str(category): part for category, part in category_tokens(held, sizes).items()}
 
 
 def gauge(session: AgentSession) -> dict[str, Any]:

@@ -50,13 +50,15 @@ def new_id() -> str:
 class Gauge(models.Model):
     """What a list weighs and what that is measured against, at one moment. `bytes`, `chars` and
     `estimate` are of the messages; `breakdown` has the tool schemas too; `tokens` are those of the
-    whole request; `counter` names the tokenizer where they are exact; `window_model` is the model
-    whose provider contradicted the window."""
+    whole request, of which `unseen` were counted by the provider of a recording and are not in it:
+    its system prompt and tools, and what the estimate is off by; `counter` names the tokenizer
+    where they are exact; `window_model` is the model whose provider contradicted the window."""
 
     bytes = models.PositiveBigIntegerField(default=0)
     chars = models.PositiveBigIntegerField(default=0)
     estimate = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(default=0)
+    unseen = models.PositiveBigIntegerField(default=0)
     tokens_are = one_of(TokenSource, default=TokenSource.ESTIMATE)
     counter = models.CharField(max_length=COUNTER_CHARS, blank=True)
     breakdown = models.JSONField(default=dict)
