@@ -106,6 +106,14 @@ def outcome(session: AgentSession, row: Compaction, rows: Sequence[diff.Row]) ->
     )
 
 
+def why_not(told: str) -> str:
+    """`headings: no Goal` with the words of the failure in front; other text as it is."""
+    reason, _colon, detail = told.partition(": ")
+    if reason not in WHY_NOT:
+        return told
+    return gettext("%(reason)s: %(detail)s") % {"reason": WHY_NOT[reason], "detail": detail}
+
+
 def _headline(row: Compaction) -> str:
     text = {
         CompactionState.QUEUED: _("Compaction %(number)s waits for the next safe border."),

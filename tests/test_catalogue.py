@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from enum import StrEnum
@@ -55,6 +56,17 @@ SHOWN: tuple[type[StrEnum], ...] = (
     *(Status, SessionKind, RunEnd, EventKind, InstructionKind, BreakReason, ProblemKind, Mode),
     *(Group, Sort, By, Unit, TokenSource, WindowSource, Occasion, DeliveryState),
     *(Automatic, Direction, KeepDocs, SummaryFailure, SummaryInput, SummarySource),
+)
+# Which argument of a call a person reads; the API speaks English, and so do its own refusals.
+TOLD = {
+    **dict.fromkeys(("Refused", "Invalid", "ValidationError", "PermissionDenied"), 0),
+    **dict.fromkeys(("messages.success", "messages.warning", "messages.error"), 1),
+}
+TOLD_BY_NAME = {"label", "help_text", "said", "description", "verbose_name", "verbose_name_plural"}
+CODE = sorted(
+    path
+    for path in (catalogue.ROOT / "hermesweb").rglob("*.py")
+    if not {"api", "migrations", "management"} & set(path.parts)
 )
 # Names, units, signs and addresses.
 SAME_EVERYWHERE = {"Hermesweb", "UTC", "USD", "https"}
@@ -149,6 +161,37 @@ def test_a_word_that_is_not_marked_is_found() -> None:
     {% translate "marked" %}{% blocktranslate with n=n %}So {{ n }} is{% endblocktranslate %}
     <code>left_alone</code></p>"""
     assert unmarked(template) == ["Read", "out", "Shown"]
+
+
+def untold(code: str) -> list[str]:
+    """What a person would read in English only: errors, notes and labels as plain strings."""
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Call):
+            place = TOLD.get(ast.unparse(node.func).removeprefix("acts.").removeprefix("forms."))
+            said = node.args[place : place + 1] if place is not None else []
+            said += [one.value for one in node.keywords if one.arg in TOLD_BY_NAME]
+            found += [ast.unparse(one) for one in said if isinstance(one, ast.JoinedStr)]
+            found += [one.value for one in said if getattr(one, "value", "") and is_text(one)]
+    return found
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(catalogue.ROOT)))
+def test_what_python_tells_a_person_is_marked_too(path: Path) -> None:
+    assert untold(path.read_text()) == []
+
+
+def test_a_plain_refusal_is_found() -> None:
+    code = """
+raise Refused("stop first", "running")
+answer(said=f"{n} go", other="x")
+Invalid(_("a"), "b")
+"""
+    assert sorted(untold(code)) == ["f'{n} go'", "stop first"]
 
 
 def test_texts_are_found_in_templates_code_and_scripts() -> None:

@@ -20,6 +20,7 @@ from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.queue import compact_now
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, Compaction, Preview
+from hermesweb.outcome import why_not
 from hermesweb.planning import Planned, planned
 from hermesweb.shown import storable
 from hermesweb.wake import draft
@@ -72,7 +73,7 @@ def plan_of(
         if plan.request is None:
             raise Invalid(_("no stage of this plan makes a summary: leave the text out"), "summary")
         for failure in plan.result.failures:
-            raise Invalid(f"{failure.reason}: {failure.detail}", "summary")
+            raise Invalid(why_not(f"{failure.reason}: {failure.detail}"), "summary")
     return plan
 
 

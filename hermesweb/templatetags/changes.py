@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from agentcore.compaction.plan import Fate
 from hermesweb.details import detail
+from hermesweb.outcome import why_not
 from hermesweb.templatetags.units import size
 
 register = template.Library()
@@ -28,6 +29,7 @@ SIGNS: Mapping[str, str] = {
 
 
 register.filter("detail", detail)
+register.filter("why_not", why_not)
 
 
 @register.filter

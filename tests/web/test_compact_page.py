@@ -246,7 +246,7 @@ def test_a_summary_that_was_not_written_says_why(
     first = asked_of(client, served)
     async_to_sync(drafting.write)(first)
     part = html_of(client, f"/sessions/{served.pk}/previews/{first}/?still=writing", htmx=True)
-    assert "No summary: error: the service is down" in words_of(part)
+    assert "No summary: asking for the summary failed: the service is down" in words_of(part)
     assert shown_id(part) == first
 
 

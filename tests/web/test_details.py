@@ -6,6 +6,7 @@ import pytest
 from django.utils import translation
 
 from hermesweb.details import detail
+from hermesweb.outcome import why_not
 
 SAID = (
     "6 messages, all paired",
@@ -40,3 +41,10 @@ def test_lost_facts_and_what_has_another_form_stay_as_they_were_said() -> None:
     with translation.override("zh-hans"):
         assert detail("1 of 2 (50%), lost: use tabs\n(message 3)").endswith("use tabs\n(message 3)")
         assert detail("call c1 has no result") == "call c1 has no result"
+
+
+def test_a_failed_summary_says_why_in_the_language_of_the_page() -> None:
+    assert why_not("headings: no Goal") == "the summary lacked its headings: no Goal"
+    with translation.override("zh-hans"):
+        assert why_not("headings: no Goal") == "摘要缺少规定的标题：no Goal"
+        assert why_not("there is no model to ask") == "there is no model to ask"
