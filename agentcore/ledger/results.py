@@ -22,6 +22,11 @@ _SIGN = re.compile(
     r"error|exception|fatal|fail|panic|traceback \(|denied|no such file|not found"
     r"|exit(?:ed| code| status)|command not|timed out|warn|deprecat|错误|失败|异常|警告|超时"
 )
+# What each line that tells a failure holds: looked for first, since it is found faster.
+_MAY_FAIL = re.compile(
+    r"error|exception|fatal|fail|panic|traceback|denied|no such file|not found|exit|timed out"
+    r"|错误|失败|异常|超时"
+)
 # A line that tells a failure, and not code or a listing that only holds the word.
 _FAILURE = re.compile(
     r"(?:.{0,80}?[\s\]:.(])?(?:[a-z_.]{0,60}(?:error|exception|failure)(?:\[[a-z0-9]{1,8}\])?[:!]"
@@ -33,7 +38,7 @@ _WARNING = re.compile(
     r"(?:.{0,80}?[\s\[\](:])?(?:[a-z]{0,30}warning(?:\[[a-z0-9]{1,8}\])?\]?[:!]"
     r"|warn(?:ing)?\]?[\s:]|deprecat)|.{0,60}警告"
 )
-_NONE = re.compile(r"(?:^|\s)(?:0|no|without|zero) (?:\w{1,20} )?(?:error|fail|warn|exception)")
+_NONE = re.compile(r"(?<!\S)(?:0|no|without|zero) (?:\w{1,20} )?(?:error|fail|warn|exception)")
 # Lines of a listing: a line number, a hit of a search (but not a compiler's report), a comment,
 # code.
 _LISTING = re.compile(
@@ -89,20 +94,25 @@ def _lines_that_tell(
         start = max(low.rfind("\n", 0, sign.start()) + 1, sign.start() - LINE_CHARS)
         stop = low.find("\n", sign.end())
         done = len(low) if stop < 0 else stop
-        kind = _kind_of(low, start, min(done, start + 2 * LINE_CHARS))
-        if kind and room[kind]:
+        end = min(done, start + 2 * LINE_CHARS)
+        kind = _kind_of(low, start, end, warnings=room[FactKind.WARNING] > 0)
+        if kind and room[kind] and not _is_no_report(low, start, end):
             room[kind] -= 1
             said = flat(text[start:done])[:LINE_CHARS]
             owner = call if failed and kind is FactKind.FAILURE else ""
             yield Fact(kind, said, number, said, call=owner)
+            if not any(room.values()):
+                return
 
 
-def _kind_of(low: str, start: int, stop: int) -> FactKind | None:
-    if _LISTING.match(low, start, stop) or _NONE.search(low, start, stop):
-        return None
-    if _FAILURE.match(low, start, stop):
+def _kind_of(low: str, start: int, stop: int, *, warnings: bool) -> FactKind | None:
+    if _MAY_FAIL.search(low, start, stop) and _FAILURE.match(low, start, stop):
         return FactKind.FAILURE
-    return FactKind.WARNING if _WARNING.match(low, start, stop) else None
+    return FactKind.WARNING if warnings and _WARNING.match(low, start, stop) else None
+
+
+def _is_no_report(low: str, start: int, stop: int) -> bool:
+    return bool(_LISTING.match(low, start, stop) or _NONE.search(low, start, stop))
 
 
 def _numbers(text: str, low: str, number: int) -> Iterator[Fact]:
