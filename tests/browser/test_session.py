@@ -109,19 +109,22 @@ def test_a_newcomer_watches_steers_and_reads_what_a_compaction_did(watched: Any)
 def test_the_event_of_a_turn_changes_the_page_without_a_reload(watched: Any) -> None:
     start(watched)
     page = watched.page
-    page.evaluate("window.stayed = true")
-    turn, before, after = page.evaluate(
-        """() => new Promise((resolve) => {
+    expect(page.locator("#head .status")).to_contain_text("idle", timeout=60_000)
+    page.evaluate(
+        """() => {
           const told = () => document.querySelector("turn-strip .readout strong")?.textContent;
           const read = () => Number(told()?.match(/\\d+/)[0] ?? 0);
           const before = read();
           document.addEventListener("session:turn_ended", (event) => requestAnimationFrame(
-            () => resolve([event.detail.data.turn, before, read()])), { once: true });
-        })"""
+            () => (window.heard = [event.detail.data.turn, before, read()])), { once: true });
+        }"""
     )
+    page.locator("#say").fill("Look again.")
+    page.locator("#say").press("Control+Enter")
+    until(page, "window.heard ? 1 : 0")
+    turn, before, after = page.evaluate("window.heard")
     assert before < turn <= after
     until(page, "document.querySelectorAll('#messages .entry').length", 3)
-    assert page.evaluate("window.stayed")
 
 
 def test_the_pages_are_worked_by_keyboard(watched: Any) -> None:
