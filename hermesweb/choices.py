@@ -96,7 +96,7 @@ class BulkChoice(forms.Form):
         max_length=200,
         required=False,
         label=_("Tool, path, command, beginning of the text"),
-        widget=forms.TextInput({"type": "search", "data-key": "/", "data-key-label": "filter"}),
+        widget=forms.TextInput({"type": "search", "data-key": "/", "data-key-label": _("filter")}),
     )
     revision = forms.IntegerField(min_value=0, max_value=10**9, required=False)
     last = forms.IntegerField(min_value=0, max_value=10**9, required=False)

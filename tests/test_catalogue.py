@@ -63,6 +63,7 @@ TOLD = {
     **dict.fromkeys(("messages.success", "messages.warning", "messages.error"), 1),
 }
 TOLD_BY_NAME = {"label", "help_text", "said", "description", "verbose_name", "verbose_name_plural"}
+TOLD_IN_DICTS = {"aria-label", "data-key-label", "required", "empty"}
 CODE = sorted(
     path
     for path in (catalogue.ROOT / "hermesweb").rglob("*.py")
@@ -173,6 +174,10 @@ def untold(code: str) -> list[str]:
             said += [one.value for one in node.keywords if one.arg in TOLD_BY_NAME]
             found += [ast.unparse(one) for one in said if isinstance(one, ast.JoinedStr)]
             found += [one.value for one in said if getattr(one, "value", "") and is_text(one)]
+        elif isinstance(node, ast.Dict):
+            named = zip(node.keys, node.values, strict=True)
+            told = [value for key, value in named if getattr(key, "value", "") in TOLD_IN_DICTS]
+            found += [one.value for one in told if is_text(one)]
     return found
 
 
