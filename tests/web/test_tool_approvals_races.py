@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from asgiref.sync import async_to_sync
 from builders import a_user
 from calls import Caller
 from django.contrib.auth.models import User
+from django.db import connections
 from django.utils import timezone
 from scenes import compacted
 from working import ECHO_RAN, calls, calls_of, kinds_of, said_in, says, times_ran, worked
@@ -56,6 +58,33 @@ def test_of_two_people_one_answers_and_the_other_is_told(ada: User, held: AgentS
     assert times_ran(held) == 0
     with pytest.raises(Refused, match="answered already"):
         acts.answer(ada, held, "c1", True)
+
+
+def test_of_answers_in_the_same_moment_one_holds(ada: User, held: AgentSession) -> None:
+    people = [ada, *(a_user(name) for name in ("bob", "cem", "dee"))]
+    together = threading.Barrier(len(people))
+    told: list[str] = []
+
+    def say(who: User) -> None:
+        together.wait()
+        try:
+            acts.answer(who, AgentSession.objects.get(pk=held.pk), "c1", who is not ada)
+            told.append(f"{who} holds")
+        except Refused as refusal:
+            told.append(refusal.code)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=say, args=[who]) for who in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told)[:3] == ["answered"] * 3
+    given = held.events.get(kind="approval_given").data
+    assert f"{given['by']} holds" in told
+    worked(held)
+    assert times_ran(held) == given["allow"]
 
 
 def test_a_stale_question_is_refused_though_the_model_uses_the_id_again(
