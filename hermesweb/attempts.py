@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
@@ -15,7 +15,7 @@ from agentcore.compaction.result import (
     WrittenSummary,
 )
 from agentcore.compaction.summarizer import BY_PERSON
-from agentcore.events import CompactionEnded, CompactionFailed, Event
+from agentcore.events import CompactionEnded, CompactionFailed, CompactionStarted, Event
 from agentcore.ledger.survival import as_json
 from agentcore.usage import Usage
 from agentcore.verify import Verification, verify
@@ -27,6 +27,16 @@ from hermesweb.shown import shown
 
 # Lost facts a kind that the row tells one by one; the rest is counted.
 LOST_TOLD = 100
+
+
+def asked_by(events: Sequence[Event]) -> int | None:
+    """The instruction of the compaction that a batch tells of; None where nobody asked for it."""
+    told = (
+        event.instruction
+        for event in events
+        if isinstance(event, CompactionStarted | CompactionEnded | CompactionFailed)
+    )
+    return next(filter(None, told), None)
 
 
 def verified(events: Iterable[Event]) -> Verification | None:

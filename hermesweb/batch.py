@@ -33,6 +33,7 @@ from agentcore.events import (
     RunEnded,
     RunStarted,
     SystemRebuilt,
+    ToolEnded,
     ToolStarted,
     TurnEnded,
 )
@@ -66,15 +67,9 @@ class Batch:
         self.verified = verified
         self.births: list[lives.Birth] = []
         self.attempt: Compaction | None = None
-        self.asked = next(
-            (
-                event.instruction
-                for event in events
-                if isinstance(event, CompactionStarted | CompactionEnded | CompactionFailed)
-                and event.instruction
-            ),
-            None,
-        )
+        self.asked = attempts.asked_by(events)
+        # As they were run: a person may have altered what the message says.
+        self.ran = {one.call.id: one.call for one in events if isinstance(one, ToolEnded)}
 
     def take(self, event: Event) -> dict[str, Any]:
         """Change rows and totals; the facts to be told."""
@@ -82,7 +77,7 @@ class Batch:
 
     def flush(self) -> None:
         if self.births:
-            lives.store(self.session, self.births)
+            lives.store(self.session, self.births, self.ran)
             self.births = []
 
 

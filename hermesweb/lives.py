@@ -17,7 +17,7 @@ from agentcore.compaction.summarizer import sources_of
 from agentcore.events import EventKind
 from agentcore.kinds import PREVIEW_CHARS
 from agentcore.kinds import shown as shown_start
-from agentcore.messages import Cut, Message, ToolStatus, read
+from agentcore.messages import Cut, Message, ToolCall, ToolStatus, read
 from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
 from hermesweb import bodies, facts
 from hermesweb.models import INLINE_BYTES, AgentSession, Life, Revision, StoredMessage
@@ -57,15 +57,18 @@ def appended(message: Message, revision: int, turn: int, captured: str | None = 
     return Birth(message, message.number * PLACES_A_NUMBER, revision, turn, captured)
 
 
-def store(session: AgentSession, births: Sequence[Birth]) -> None:
-    """The messages that are new, and one open life each."""
+def store(
+    session: AgentSession, births: Sequence[Birth], ran: Mapping[str, ToolCall] | None = None
+) -> None:
+    """The messages that are new, and one open life each. `ran`: calls by their ids, where these
+    were run otherwise than the message says."""
     new = [birth for birth in births if not birth.again]
     long = [birth.message for birth in new if _is_long(birth.message)]
     captures = {birth.message.number: birth.captured for birth in new if birth.captured is not None}
     keys = bodies.keep([*(message.wire for message in long), *captures.values()])
     body_of = dict(zip((message.number for message in long), keys, strict=False))
     capture_of = dict(zip(captures, keys[len(long) :], strict=True))
-    about = subjects(session, [birth.message for birth in new])
+    about = subjects(session, [birth.message for birth in new], ran or {})
     rows = StoredMessage.objects.bulk_create(
         [
             _row(session, birth, body_of, capture_of, about=about.get(birth.message.number, NONE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentcore.errors import WireError
@@ -33,8 +33,10 @@ class Subject:
 NONE = Subject()
 
 
-def subjects(session: AgentSession, messages: Sequence[Message]) -> dict[int, Subject]:
-    """By number of each tool result among new messages; two queries at most."""
+def subjects(
+    session: AgentSession, messages: Sequence[Message], ran: Mapping[str, ToolCall]
+) -> dict[int, Subject]:
+    """By number of each tool result among new messages, as it was run; two queries at most."""
     calls: dict[str, ToolCall] = {}
     found: dict[int, Subject] = {}
     later: list[Message] = []
@@ -42,8 +44,8 @@ def subjects(session: AgentSession, messages: Sequence[Message]) -> dict[int, Su
         calls |= {call.id: call for call in message.calls}
         if message.tool_call_id is None or message.replaces is not None:
             continue
-        if message.tool_call_id in calls:
-            found[message.number] = subject_of(calls[message.tool_call_id])
+        if call := ran.get(message.tool_call_id) or calls.get(message.tool_call_id):
+            found[message.number] = subject_of(call)
         else:
             later.append(message)
     if later:

@@ -107,6 +107,8 @@ def test_altered_arguments_are_run_told_and_audited_and_the_message_stays(
         "[a person altered the arguments before run_command ran; in place of yours it ran with "
         '{"command":"echo other"}]\nrun_command (exit code 0'
     )
+    # What the tools brought in is told of what was run.
+    assert held.messages.get(number=4).command == "echo other"
     given = held.events.get(kind="approval_given").data
     assert (given["old"], given["new"]) == (ECHO_RAN, '{"command":"echo other"}')
     started = held.events.get(kind="tool_started").data
