@@ -129,7 +129,9 @@ class ForkSession(forms.Form):
             self.fields[field].widget.choices = [(name, name) for name in offered]
 
     def add_invalid(self, error: Invalid) -> None:
-        self.add_error(error.field if error.field in self.fields else None, sentence(str(error)))
+        """Of a field that is not seen it is told above the others."""
+        seen = {field.name for field in self.visible_fields()}
+        self.add_error(error.field if error.field in seen else None, sentence(str(error)))
 
 
 class Correction(forms.Form):

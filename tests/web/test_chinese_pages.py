@@ -21,7 +21,7 @@ PAGES = (
     *("/webhooks/", "{home}", "{home}?view=all&order=largest", "{home}messages/3/"),
     *("{home}bulk/", "{home}ledger/", "{home}rollup/?by=path", "{home}lifetimes/", "{home}pins/"),
     *("{home}compact/", "{home}compactions/1/", "{home}at/0.4/", "{home}diff/?from=0.4&to=0.6"),
-    *("/no/such/page/", "/admin/", "/admin/hermesweb/profile/1/change/"),
+    *("/no/such/page/", "/admin/", "/admin/hermesweb/profile/{profile}/change/"),
     *("/admin/hermesweb/modelendpoint/add/", "/admin/hermesweb/agentsession/"),
     *("/admin/hermesweb/auditentry/", "/admin/hermesweb/webhook/add/"),
 )
@@ -57,7 +57,10 @@ def in_chinese(client: Client, session: AgentSession, path: str) -> str:
     entry = MemoryEntry.objects.create(
         owner=session.owner, kind="fact", text="端口", workspace="/w"
     )
-    return client.get(path.format(home=f"/sessions/{session.pk}/", entry=entry.pk)).content.decode()
+    address = path.format(
+        home=f"/sessions/{session.pk}/", entry=entry.pk, profile=session.profile_id
+    )
+    return client.get(address).content.decode()
 
 
 def left(html: str) -> list[str]:

@@ -36,12 +36,6 @@ def test_a_spark_is_drawn_as_paths() -> None:
     assert 'd="M0 50.0h.8V100h-.8zM1 0.0h.8V100h-.8z"' in html
 
 
-def test_a_size_bar_takes_its_category_and_share() -> None:
-    html = render_to_string("_size_bar.html", {"category": "tool_results", "share": 26.515})
-    assert 'class="cat cat-tool_results" x="0" y="1" width="26.515%"' in html
-    assert "url(#p-tool_results)" in html
-
-
 def test_a_category_chip_shows_its_letter_and_name() -> None:
     html = render_to_string("_category_chip.html", {"category": "summary"})
     assert html.strip() == '<span class="letter cat-summary" title="Summary">Y</span>'
