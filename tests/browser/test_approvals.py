@@ -68,6 +68,9 @@ def test_a_call_is_asked_about_live_and_allowed_by_its_key(watched: Any, asking:
     page = watched.page
     assert page.title().startswith("Approval wanted · ")
     assert watched.findings() == []
+    assert watched.in_chinese() == []
+    assert page.title().startswith("请求批准 · ")
+    page.reload()
     page.keyboard.press("y")
     assert result(watched, asking).startswith("run_command (exit code")
     expect(page.locator("#approvals")).to_be_empty()
@@ -85,6 +88,9 @@ def test_arguments_are_altered_on_the_page_of_the_question(
     page.wait_for_url("**/approvals/*/")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert watched.findings() == []
+    if theme == "dark":
+        assert watched.in_chinese() == []
+        page.reload()
     page.fill("#arguments", '{"command": 1}')
     page.get_by_role("button", name="Run it with these arguments").click()
     expect(page.locator("#problem")).to_contain_text("command is a string")
