@@ -11,7 +11,7 @@ from django.db import connections
 from working import ECHO_RAN, calls, says, worked
 
 from agentcore.llm.scripted import Line, ScriptedModel
-from hermesweb import acts, endpoints, wake
+from hermesweb import acts, border, endpoints, wake
 from hermesweb.models import AgentSession, Profile
 
 
@@ -20,6 +20,12 @@ def _no_connection_is_left(django_db_setup: None) -> Iterator[None]:
     """The thread that async tests share holds one, and PostgreSQL drops no database in use."""
     yield
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+
+
+@pytest.fixture(autouse=True)
+def _no_version_of_another_test() -> None:
+    """Versions never change, but here their numbers begin anew."""
+    border._value.cache_clear()
 
 
 @pytest.fixture
