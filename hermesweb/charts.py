@@ -17,10 +17,10 @@ TABLE_ROWS = 20
 
 DRAWN = (
     *("session", "number", "bytes", "used", "limit", "unit", "tokens_are", "breakdown"),
-    *("stable_prefix", "request_bytes"),
+    *("stable_prefix", "request_bytes", "unseen"),
 )
 # What the strip draws of a turn, beside what fills it.
-STRIP_COLUMNS = ("turn", "bytes", "used", "limit", "compacted_before")
+STRIP_COLUMNS = ("turn", "bytes", "used", "limit", "unseen", "compacted_before")
 
 
 def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS) -> dict[str, Any]:
@@ -104,6 +104,7 @@ def _row(turn: StoredTurn) -> dict[str, Any]:
         "bytes": turn.bytes,
         "used": turn.used,
         "limit": turn.limit or None,
+        "unseen": turn.unseen if turn.unit == Unit.TOKENS else 0,
         "breakdown": turn.breakdown,
         "stable": _stable(turn),
         "estimate": turn.unit == Unit.TOKENS and turn.tokens_are == TokenSource.ESTIMATE,

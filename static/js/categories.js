@@ -18,7 +18,11 @@ export const CATEGORIES = [
   { name: "tool_results", letter: "R", shape: "" },
 ];
 
+// What a recording's provider counted beside what the recording holds; below all categories.
+export const UNSEEN = { name: "unseen", letter: "", shape: "\\" };
+
 const LABELS = {
+  unseen: gettext("Unseen"),
   system_prompt: gettext("System prompt"),
   project_docs: gettext("Project docs"),
   project_context: gettext("Project context"),

@@ -1,6 +1,6 @@
 // Colours for what CSS cannot reach (canvas, Plotly), read from the custom properties in force.
 
-import { CATEGORIES } from "./categories.js";
+import { CATEGORIES, UNSEEN } from "./categories.js";
 
 const INTERFACE = ["ink", "ink-2", "line", "surface", "sunken", "focus", "danger", "pattern", "cat-edge"];
 
@@ -15,7 +15,7 @@ export function palette(host) {
     return getComputedStyle(probe).color;
   };
   const colours = Object.fromEntries(INTERFACE.map((name) => [name, read(name)]));
-  colours.categories = Object.fromEntries(CATEGORIES.map(({ name }) => [name, read(`c-${name}`)]));
+  colours.categories = Object.fromEntries([UNSEEN, ...CATEGORIES].map(({ name }) => [name, read(`c-${name}`)]));
   probe.remove();
   return colours;
 }

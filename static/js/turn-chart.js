@@ -5,7 +5,7 @@
 // says what a row is, turn-strip.js what the others are), at most 1,000 rows. While it follows a run it draws again at most once in 2 s.
 // Dispatches turn:selected {turn} (bubbling) when a bar is clicked.
 
-import { CATEGORIES, label } from "./categories.js";
+import { CATEGORIES, label, UNSEEN } from "./categories.js";
 import { onThemeChange, palette } from "./palette.js";
 import { ceiling, quantity, stack, unitWord } from "./turns.js";
 import { gettext } from "./words.js";
@@ -115,7 +115,7 @@ export function traces(data, colours) {
 function bars({ turns, unit }, colours) {
   return layers(turns, unit).map(({ category: { name, letter, shape }, ...rest }) => ({
     ...rest,
-    name: `${letter} ${label(name)}`,
+    name: `${letter} ${label(name)}`.trim(),
     type: "bar",
     marker: {
       color: colours.categories[name],
@@ -128,7 +128,7 @@ function bars({ turns, unit }, colours) {
 function areas({ turns, unit }, colours) {
   return layers(turns, unit).map(({ category: { name, letter, shape }, ...rest }) => ({
     ...rest,
-    name: `${letter} ${label(name)}`,
+    name: `${letter} ${label(name)}`.trim(),
     type: "scatter",
     mode: "lines",
     stackgroup: "list",
@@ -143,7 +143,7 @@ function layers(turns, unit) {
   const stacks = turns.map((row) => new Map(stack(row)));
   const x = positions(turns);
   const customdata = turns.map((row) => row.turn);
-  const present = CATEGORIES.filter(({ name }) => stacks.some((heights) => heights.has(name)));
+  const present = [UNSEEN, ...CATEGORIES].filter(({ name }) => stacks.some((heights) => heights.has(name)));
   return present.map((category) => ({
     category,
     x,

@@ -1,8 +1,8 @@
-// Rows of the turn strip and the turn chart: {turn, bytes, used, limit, breakdown,
-// compacted_before}; those of the chart have `stable` (share of the request that was as before) and
+// Rows of the turn strip and the turn chart: {turn, bytes, used, limit, unseen, breakdown,
+// compacted_before}, unseen (of what is used) only of recordings; those of the chart have `stable` (share of the request that was as before) and
 // `estimate` too. `used` and `limit` are in the limit's unit, breakdown in bytes.
 
-import { CATEGORIES } from "./categories.js";
+import { CATEGORIES, UNSEEN } from "./categories.js";
 
 // A row of the facts of a turn_ended event.
 export function rowOf(facts, compactedBefore) {
@@ -46,10 +46,12 @@ export function binned(rows, most) {
 // [name, height] from the bottom up; heights sum to `used`.
 export function stack(row) {
   const total = CATEGORIES.reduce((sum, { name }) => sum + (row.breakdown[name] ?? 0), 0);
-  return CATEGORIES.flatMap(({ name }) => {
+  const unseen = row.unseen ?? 0;
+  const held = CATEGORIES.flatMap(({ name }) => {
     const bytes = row.breakdown[name] ?? 0;
-    return bytes ? [[name, (row.used * bytes) / total]] : [];
+    return bytes ? [[name, ((row.used - unseen) * bytes) / total]] : [];
   });
+  return unseen ? [[UNSEEN.name, unseen], ...held] : held;
 }
 
 export function unitWord(unit) {

@@ -19,6 +19,7 @@ def a_turn(turn: int, used: int, **changes: Any) -> dict[str, Any]:
         "bytes": used,
         "used": used,
         "limit": 100_000,
+        "unseen": 0,
         "breakdown": {"system_prompt": used // 4, "tool_results": used - used // 4},
         "compacted_before": False,
         "action": None,
@@ -83,6 +84,13 @@ def test_columns_are_stacked_in_the_colours_of_their_categories(show: Show) -> N
     page = show(strip(turns), "turn-strip")
     assert pixel(page, 0.302, 0.98) == "#93a6ef"
     assert pixel(page, 0.302, 0.5) == "#ce7218"
+
+
+def test_what_a_recording_does_not_hold_stands_below_its_categories(show: Show) -> None:
+    turns = [a_turn(number, 90_000, unseen=45_000) for number in range(1, 101)]
+    page = show(strip(turns), "turn-strip")
+    colours = [pixel(page, 0.302, height) for height in (0.95, 0.55, 0.3)]
+    assert colours == ["#b8bcc4", "#93a6ef", "#ce7218"]
 
 
 def test_a_turn_that_ends_is_drawn_at_once(show: Show) -> None:

@@ -97,6 +97,9 @@ def test_the_page_names_it_and_says_what_it_is(ada: User, client: Client) -> Non
     session = imported(ada)
     client.force_login(ada)
     page = words_of(html_of(client, f"/sessions/{session.pk}/"))
+    assert "% of it is not in the recording." in page
+    rows = client.get(f"/sessions/{session.pk}/chart.json").json()["turns"]
+    assert [row["unseen"] for row in rows][-1] == session.unseen
     assert "Unseen ≈" in page and "counted beside what the recording holds" in page
     exact = AgentSession.objects.get(pk=session.pk)
     exact.unseen = 0
