@@ -11,6 +11,8 @@ from typing import Any
 from agentcore.errors import ProfileError
 
 PERSONA_CHARS = 20_000
+# Of a window, for a structured summary.
+STRUCTURED_SHARE = 0.05
 _AMOUNT = re.compile(r"\d{1,6}(\.\d{1,8})?", re.ASCII)
 
 
@@ -131,6 +133,10 @@ class SummaryOptions:
 
     def __post_init__(self) -> None:
         counts(self, "summary", least=1)
+
+    def structured_tokens(self, window: int) -> int:
+        """The most that a structured summary takes in a window of so many tokens."""
+        return min(self.tokens, int(window * STRUCTURED_SHARE))
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,14 +207,17 @@ class Profile:
             return ""
         limits = self.limits_for(window)
         fixed = limits.project_docs_bytes + limits.memory_chars
-        floor = last.keep * limits.result_bytes + self.summary.chars + fixed
+        summary = self.summary.chars
+        if last.strategy == "auto":
+            summary = self.summary.structured_tokens(window.tokens) * BYTES_A_TOKEN
+        floor = last.keep * limits.result_bytes + summary + fixed
         weight = floor // BYTES_A_TOKEN if budget.unit is Unit.TOKENS else floor
         if weight <= trigger:
             return ""
         in_unit = f" bytes = {weight:,} tokens" if budget.unit is Unit.TOKENS else ""
         return (
             f"{last.keep} kept results of {limits.result_bytes:,} bytes + "
-            f"{self.summary.chars:,} summary + {fixed:,} fixed = {floor:,}{in_unit} > {trigger:,}: "
+            f"{summary:,} summary + {fixed:,} fixed = {floor:,}{in_unit} > {trigger:,}: "
             "compacts every turn"
         )
 

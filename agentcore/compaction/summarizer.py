@@ -32,8 +32,6 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 # The model of a summary that a person wrote or edited.
 BY_PERSON = "person"
 
-# Of a window, for a structured summary.
-STRUCTURED_SHARE = 0.05
 # Of the input's messages, dropped from the old end when it was too long.
 DROPPED_SHARE = 0.2
 
@@ -136,7 +134,7 @@ def summary_request(
     behind those summaries again, and the ledger of all of it in front.
     """
     room = min(options.input_tokens, int(window * WINDOW_SHARE)) * CHARS_A_TOKEN
-    tokens = min(options.tokens, int(window * STRUCTURED_SHARE))
+    tokens = options.structured_tokens(window)
     earlier = [message for message in gone if _is_earlier_summary(message)]
     # What the last summary held must reach the next one whole.
     most = max(PIECE_CHARS, options.chars, tokens * CHARS_A_TOKEN)

@@ -67,6 +67,16 @@ def test_nanohermes_is_warned_of_with_its_arithmetic() -> None:
     )
 
 
+def test_a_structured_summary_counts_with_its_own_cap() -> None:
+    profile = BALANCED.replace(stages=(Stage("auto", keep=3),), budget=110_000, unit="bytes")
+    (warning,) = profile.warnings(known(200_000))
+    assert warning == (
+        "3 kept results of 20,000 bytes + 40,000 summary + 22,400 fixed = 122,400 > 104,500: "
+        "compacts every turn"
+    )
+    assert profile.replace(budget=130_000).warnings(known(200_000)) == []
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_profile_reads_back_from_its_json(name: str) -> None:
     values = json.loads(json.dumps(PRESETS[name].values()))
