@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from agentcore.compaction.result import CompactionState
 from hermesweb import versions
-from hermesweb.forecast import turns_to_compaction
+from hermesweb.forecast import pace, turns_to_compaction
 from hermesweb.gauge import Gauge, Tick, gauge_of, grouped
 from hermesweb.labels import words
 from hermesweb.models import (
@@ -96,12 +96,14 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`left`: turns to the next compaction, None when that cannot be known; `freed` in bytes."""
+    """`left`: turns to the next compaction, None when that cannot be known; `grows`: what a turn
+    added lately, in the limit's unit, None where nothing did; `freed` in bytes."""
 
     session: AgentSession
     gauge: Gauge
     spark: Spark
     left: int | None
+    grows: int | None
     freed: int
     last_kind: str
     last_at: datetime | None
@@ -243,6 +245,7 @@ def _row(
             compacted=[place for place, turn in enumerate(turns) if turn.number - 1 in cuts],
         ),
         left=_left(session, version, tick, turns),
+        grows=_grows(turns),
         freed=freed,
         last_kind=last.kind if last else "",
         last_at=last.at if last else None,
@@ -258,6 +261,12 @@ def _left(
     if tick is None:
         return 0
     return turns_to_compaction([turn.used for turn in turns if turn.alike], tick.value)
+
+
+def _grows(turns: Sequence[Step]) -> int | None:
+    """As the session's own page says its pace."""
+    growth = pace([turn.used for turn in turns if turn.alike])
+    return round(growth) if growth and growth > 0 else None
 
 
 def _sorted(made: list[Row], sort: Sort) -> list[Row]:

@@ -233,6 +233,13 @@ def test_a_row_forecasts_what_the_sessions_own_page_does(ada: User, known: dict[
     session = a_running(ada, 10_000, 11_000, 12_000, limit=24_000)
     AgentSession.objects.update(**known)
     session.refresh_from_db()
-    told = read(session, session.profile_version).turns_left
-    assert wall.row(session).left == told
-    assert (told is None) is bool(known)
+    told, row = read(session, session.profile_version), wall.row(session)
+    assert (row.left, row.grows) == (told.turns_left, told.grows)
+    assert (told.turns_left is None) is bool(known)
+
+
+def test_a_row_tells_the_slope(client: Client, ada: User) -> None:
+    a_running(ada, 10_000, 11_000, 12_000, limit=24_000)
+    assert "+1.0 kB a turn" in page(client)
+    AgentSession.objects.update(status=Status.IDLE)
+    assert "a turn" not in page(client)
