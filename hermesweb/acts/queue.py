@@ -142,7 +142,7 @@ def stop(who: User | None, session: AgentSession) -> None:
         return {}
 
     act(who, session, EventKind.STOP_REQUESTED, change)
-    if session.stop_requested:
+    if session.stop_requested and not session.holder:
         wake(session.pk)
 
 
