@@ -80,7 +80,7 @@ def test_of_answers_in_the_same_moment_one_holds(ada: User, held: AgentSession) 
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(told)[:3] == ["answered"] * 3
+    assert told.count("answered") == len(people) - 1
     given = held.events.get(kind="approval_given").data
     assert f"{given['by']} holds" in told
     worked(held)
