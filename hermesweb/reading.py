@@ -129,6 +129,11 @@ def can_steer(session: AgentSession) -> bool:
     return session.kind == SessionKind.RUN and session.status != Status.ARCHIVED
 
 
+def settles(session: AgentSession) -> bool:
+    """Whether a worker has something to do besides a run, whose end would be told."""
+    return not session.run_open and session.status in (*lease.AT_WORK, Status.QUEUED)
+
+
 def can_resume(session: AgentSession) -> bool:
     if not can_steer(session) or session.status in (*lease.AT_WORK, Status.QUEUED, Status.WAITING):
         return False

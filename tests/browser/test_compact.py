@@ -2,72 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from house import BASE_DIR, wait_for
 from playwright.sync_api import Page, expect
+from watching import EXCHANGES, at_rest, forked, imported
 
 pytestmark = pytest.mark.browser
-EXCHANGES = 14
-TURNS = 8
 SLOW = 20_000
-
-
-def at_rest(watched: Any) -> str:
-    """A live explorer session that was stopped after a while; its page is open."""
-    made = call(
-        watched,
-        "sessions",
-        workspace=str(BASE_DIR),
-        model="explorer",
-        profile="balanced",
-        instruction="Find where the context is compacted.",
-    )
-    path = f"sessions/{made['id']}"
-    wait_for(lambda: call(watched, path)["turns"] >= TURNS, seconds=60)
-    call(watched, f"{path}/stop", stop=True)
-    wait_for(lambda: call(watched, path)["status"] == "idle", seconds=30)
-    watched.page.goto(f"{watched.house.url}/{path}/")
-    return str(made["id"])
-
-
-def call(watched: Any, path: str, **body: Any) -> Any:
-    """With a body it is posted."""
-    address = f"{watched.house.url}/api/v1/{path}"
-    options = {"headers": {"Authorization": f"Bearer {watched.house.api_token}"}}
-    request = watched.page.request
-    if not body:
-        return request.get(address, **options).json()
-    return request.post(address, data=body if "stop" not in body else None, **options).json()
-
-
-def imported(watched: Any, folder: Path) -> str:
-    """A recording of its own: a talk with results of two kilobytes."""
-    talk: list[dict[str, Any]] = [
-        {"role": "system", "content": "Be careful."},
-        {"role": "user", "content": "Fix the parser. Never touch the port 8080."},
-    ]
-    for turn in range(EXCHANGES):
-        function = {"name": "read_file", "arguments": json.dumps({"path": f"src/part{turn}.py"})}
-        call = {"id": f"c{turn}", "type": "function", "function": function}
-        talk.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        talk.append({"role": "tool", "tool_call_id": f"c{turn}", "content": f"line {turn}\n" * 250})
-    file = folder / "talk.json"
-    file.write_text(json.dumps({"messages": talk}))
-    page = watched.page
-    page.goto(f"{watched.house.url}/imports/new/")
-    page.locator("input[type=file]").set_input_files(file)
-    page.get_by_role("button", name="Import").click()
-    page.wait_for_url(re.compile(r"/(sessions|imports)/\w+/"))
-    if "/imports/" in page.url:
-        page.locator("main a[href^='/sessions/']").first.click()
-        page.wait_for_url("**/sessions/*/")
-    found: str = re.search(r"/sessions/(\w+)/", page.url)[1]  # type: ignore[index]
-    return found
 
 
 def open_preview(page: Page) -> None:
@@ -77,8 +20,11 @@ def open_preview(page: Page) -> None:
     expect(page.locator("#plan h2").first).to_contain_text("Would")
 
 
-def test_a_person_looks_chooses_edits_applies_and_undoes_by_keyboard(watched: Any) -> None:
-    session = at_rest(watched)
+@pytest.mark.parametrize("recorded", [False, True], ids=["live", "recorded"])
+def test_a_person_looks_chooses_edits_applies_and_undoes_by_keyboard(
+    watched: Any, tmp_path: Path, recorded: bool
+) -> None:
+    session = forked(watched, tmp_path) if recorded else at_rest(watched)
     page = watched.page
     open_preview(page)
     first = page.locator("#preview-id").input_value()
@@ -120,6 +66,33 @@ def test_the_second_of_two_tabs_is_told_and_given_a_new_preview(watched: Any) ->
     other.close()
 
 
+def test_many_leave_by_a_filter_and_come_back_by_one_undo(watched: Any, tmp_path: Path) -> None:
+    session = forked(watched, tmp_path)
+    page = watched.page
+    page.locator("body").press("e")
+    page.wait_for_url("**/bulk/*")
+    page.locator("#bulk-category").select_option("tool_results")
+    expect(page.locator("#bulk")).to_contain_text(f"{EXCHANGES} messages found")
+    expect(page.locator("#bulk")).to_contain_text("each was not seen by the model yet")
+    page.locator(".head__facts").click()
+    page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_contain_text(f"excluded: {2 * EXCHANGES - 2} out, 1 in")
+    page.keyboard.press("u")
+    expect(page.locator("#bulk")).to_contain_text(f"undone: 1 out, {2 * EXCHANGES - 2} in")
+    page.goto(f"{watched.house.url}/sessions/{session}/")
+    expect(page.locator("#messages")).to_contain_text(f"{2 * EXCHANGES + 2} in the window")
+
+
+def test_a_rewritten_row_opens_its_words_by_a_key(watched: Any, tmp_path: Path) -> None:
+    session = imported(watched, tmp_path)
+    page = watched.page
+    page.goto(f"{watched.house.url}/sessions/{session}/compact/?stage=mask&keep_last=1")
+    page.locator("a[data-key=w]").first.focus()
+    page.keyboard.press("w")
+    expect(page.locator(".diff__words del").first).to_contain_text("line 0")
+    expect(page.locator(".diff__words ins").first).to_contain_text("[Result: read_file")
+
+
 def test_a_recording_is_looked_at_and_never_changed(watched: Any, tmp_path: Path) -> None:
     session = imported(watched, tmp_path)
     page = watched.page
@@ -145,6 +118,9 @@ def test_its_pages_are_sound_in_both_themes_and_narrow_enough(watched: Any, tmp_
         "at/turn:5/",
         "diff/?from=turn:2&to=turn:9",
         "pins/",
+        "bulk/?category=tool_results",
+        "forks?at=0.4",
+        "diff/paper/?from=turn:2&to=turn:9",
         "messages/2/",
     ):
         page.goto(f"{watched.house.url}/sessions/{session}/{path}")

@@ -370,3 +370,21 @@ def test_queries_and_size_do_not_grow_with_the_session(
     assert counts[0] == counts[1]
     assert sizes[1] < sizes[0] + 100_000
     assert sizes[1] < 400_000
+
+
+@pytest.mark.parametrize(
+    ("known", "looks"),
+    [
+        ({"status": "queued"}, True),
+        ({"status": "running"}, True),
+        ({"status": "running", "run_open": True}, False),
+        ({"status": "idle"}, False),
+    ],
+)
+def test_the_end_of_work_that_no_event_tells_is_looked_for(
+    client: Client, ada: User, known: dict[str, Any], looks: bool
+) -> None:
+    session = a_talk(ada, 6)
+    AgentSession.objects.filter(pk=session.pk).update(**known)
+    html = html_of(client, f"/sessions/{session.pk}/")
+    assert ('hx-trigger="load delay:2s"' in html) is looks
