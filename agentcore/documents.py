@@ -27,10 +27,11 @@ def guidance(
     *,
     limits: Limits,
     user_wide: Path | None = None,
+    closed: Path | None = None,
 ) -> list[str]:
     """The texts of the chain, the most specific last: the user-wide file, then the folders from
     the highest allowed root down to the workspace. A file that two paths lead to is read once;
-    links that lead out of the roots are not followed."""
+    links that lead out of the roots or into the `closed` folder are not followed."""
     roots = [Path(os.path.realpath(root)) for root in roots]
     workspace = Path(os.path.realpath(workspace))
     candidates = [(folder / name, roots) for folder in _chain(workspace, roots) for name in names]
@@ -42,7 +43,7 @@ def guidance(
         real = _real(path)
         if real not in seen:
             seen.add(real)
-            texts += _text(real, allowed, limits)
+            texts += _text(real, allowed, limits, closed)
     return texts
 
 
@@ -60,10 +61,11 @@ def joined(texts: Iterable[str], limits: Limits, keep: KeepDocs) -> str:
     return f"{kept}\n{notice}" if general else f"{notice}\n{kept}"
 
 
-def project_context(workspace: Path, limits: Limits) -> str:
-    """The text of NANOHERMES.md, whole; empty where there is none."""
+def project_context(workspace: Path, limits: Limits, *, closed: Path | None = None) -> str:
+    """The text of NANOHERMES.md, whole; empty where there is none, or where it is a link out of
+    the workspace or into its `closed` folder."""
     workspace = Path(os.path.realpath(workspace))
-    return "".join(_text(_real(workspace / CONTEXT_NAME), [workspace], limits))
+    return "".join(_text(_real(workspace / CONTEXT_NAME), [workspace], limits, closed))
 
 
 def _chain(workspace: Path, roots: Sequence[Path]) -> Iterator[Path]:
@@ -81,13 +83,14 @@ def _real(path: Path) -> str:
         return str(path)
 
 
-def _text(path: str, roots: Iterable[Path], limits: Limits) -> list[str]:
+def _text(path: str, roots: Iterable[Path], limits: Limits, closed: Path | None) -> list[str]:
     """What the file holds, or nothing: it is none, it is empty, it is no text, it may not be
     read. Of one that is over the limit for files, its beginning and how much is missing."""
     for root in roots:
         if Path(path).is_relative_to(root):
             below = os.path.relpath(path, root)
-            with suppress(ToolError), opened(Workspace(root, limits), below) as descriptor:
+            place = Workspace(root, limits, closed)
+            with suppress(ToolError), opened(place, below) as descriptor:
                 size = file_size(path, descriptor)
                 raw = _read(descriptor, limits.file_bytes or size)
                 text = raw.decode("utf-8-sig", "replace").strip()

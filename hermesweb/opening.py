@@ -142,6 +142,7 @@ def _query(session: AgentSession, messages: Sequence[Message]) -> str | None:
 
 def _system(session: AgentSession, profile: Profile, block: str) -> Message:
     workspace, options, limits = Path(session.workspace), profile.documents, profile.limits
+    closed = settings.DATA_DIR
     # The user-wide file is that of whoever runs a local installation; a server has none.
     chain = guidance(
         workspace,
@@ -149,6 +150,7 @@ def _system(session: AgentSession, profile: Profile, block: str) -> Message:
         options.doc_names,
         limits=limits,
         user_wide=settings.USER_WIDE_DOCS,
+        closed=closed,
     )
     return build(
         SystemPrompt(
@@ -156,8 +158,8 @@ def _system(session: AgentSession, profile: Profile, block: str) -> Message:
             session.workspace,
             persona=options.persona,
             project_docs=joined(chain, limits, options.project_docs_keep),
-            project_context=project_context(workspace, limits),
-            skills=skills_in(Workspace(workspace, limits)).listing,
+            project_context=project_context(workspace, limits, closed=closed),
+            skills=skills_in(Workspace(workspace, limits, closed)).listing,
             memory=block,
         )
     )

@@ -94,6 +94,30 @@ def test_links_out_of_the_roots_are_not_read(tmp_path: Path, workspace: Path) ->
     assert project_context(workspace, LIMITS) == ""
 
 
+@pytest.mark.parametrize("inside", [".data", ".data/logs"])
+def test_nothing_of_a_closed_folder_is_read(workspace: Path, inside: str) -> None:
+    closed, folder = workspace / ".data", workspace / inside
+    folder.mkdir(parents=True)
+    (folder / "key").write_text("key")
+    (folder / "AGENTS.md").write_text("rules of nobody")
+    (workspace / "AGENTS.md").symlink_to(f"{inside}/key")
+    (workspace / "NANOHERMES.md").symlink_to(f"{inside}/key")
+    assert chain(workspace, workspace) == ["key"]
+    assert chain(workspace, workspace, closed=closed) == []
+    assert project_context(workspace, LIMITS, closed=closed) == ""
+    assert chain(folder, workspace, closed=closed) == []
+
+
+def test_a_workspace_below_a_closed_folder_keeps_its_own_rules(workspace: Path) -> None:
+    mine = workspace / ".data" / "workspaces" / "mine"
+    mine.mkdir(parents=True)
+    (mine / "AGENTS.md").write_text("mine")
+    (workspace / "AGENTS.md").write_text("above")
+    roots = [mine.parent, workspace]
+    found = guidance(mine, roots, ["AGENTS.md"], limits=LIMITS, closed=workspace / ".data")
+    assert found == ["above", "mine"]
+
+
 def test_what_is_no_readable_text_is_left_out(workspace: Path) -> None:
     os.mkfifo(workspace / "AGENTS.md")
     (workspace / "A.md").mkdir()

@@ -85,6 +85,23 @@ async def test_the_system_message_holds_what_the_files_and_the_profile_say(
     assert {"system_prompt", "project_docs", "project_context", "skills"} == set(first.categories)
 
 
+async def test_no_file_of_the_data_folder_comes_into_the_system_message(
+    tmp_path: Path, script: Script, settings: Any
+) -> None:
+    settings.DATA_DIR = tmp_path / ".data"
+    settings.DATA_DIR.mkdir()
+    (settings.DATA_DIR / "SKILL.md").write_text("---\nname: inside\n---\nkey")
+    (tmp_path / ".hermes" / "skills").mkdir(parents=True)
+    for link in ("AGENTS.md", "NANOHERMES.md"):
+        (tmp_path / link).symlink_to(".data/SKILL.md")
+    (tmp_path / ".hermes" / "skills" / "one").symlink_to("../../.data")
+    model = script(says("done"))
+    _, session = await asked(tmp_path, "go")
+    await runner.run(session.pk)
+    told = sections_of(model.requests[0].messages[0].text)
+    assert [section.part for section in told] == [Part.BUILT_IN, Part.MODE]
+
+
 async def test_what_was_recalled_stands_in_the_request_and_is_told_with_its_score(
     tmp_path: Path, script: Script
 ) -> None:
