@@ -102,7 +102,7 @@ def _edit(workspace: Workspace, path: str, *, old: str, new: str) -> ToolResult:
     with located(workspace, path) as (folder, name):
         before = writable(path, folder, name)
         data = _content(path, folder, name, limit=limit)
-        if _has_crlf(data) and b"\r\n" not in old_data:
+        if _has_crlf(data):
             old_data, new_data = _as_crlf(old_data), _as_crlf(new_data)
         at = _only_place(path, data, old_data)
         edited = data[:at] + new_data + data[at + len(old_data) :]

@@ -268,6 +268,8 @@ async def test_crlf_line_ends_stay(workspace: Workspace) -> None:
     )
     await edit(workspace, "a", "one\ntwo\n", "1\n2\n")
     assert path.read_bytes() == b"1\r\n2\r\nthree\r\n"
+    await edit(workspace, "a", "1\r\n2", "1\n\n2")
+    assert path.read_bytes() == b"1\r\n\r\n2\r\nthree\r\n"
 
 
 async def test_a_line_end_that_two_chunks_share_is_seen(workspace: Workspace) -> None:
