@@ -86,7 +86,7 @@ class Fetcher:
     def check(self, address: str) -> None:
         """Raises ToolError for what is refused whatever a name server says."""
         url = _url(address)
-        if not self._place(url) and _is_address(url.host) and not is_public(url.host):
+        if not self._place(url) and _is_address(_host(url)) and not is_public(_host(url)):
             raise ToolError(_inside(url))
 
     async def _followed(self, url: httpx.URL, max_bytes: int) -> Page:
@@ -129,9 +129,10 @@ class Fetcher:
             raise ToolError(f"{url}: only http and https addresses can be fetched")
         if url.userinfo:
             raise ToolError(f"{url.copy_with(userinfo=b'')}: leave user and pass out")
-        if not url.host or is_odd_number(url.raw_host.decode()):
-            raise ToolError(f"{url}: {url.host or 'nothing'!r} is not the name of a host")
-        is_trusted = (url.host, _port(url)) in self.trusted
+        host = _host(url)
+        if not host or is_odd_number(url.raw_host.decode()):
+            raise ToolError(f"{url}: {host or 'nothing'!r} is not the name of a host")
+        is_trusted = (host, _port(url)) in self.trusted
         if _port(url) not in self.ports and not is_trusted:
             allowed = ", ".join(map(str, sorted(self.ports)))
             raise ToolError(f"{url}: port {_port(url)} cannot be used, only {allowed}")
@@ -145,6 +146,14 @@ async def _within(seconds: int, address: str) -> AsyncIterator[None]:
             yield
     except TimeoutError:
         raise ToolError(f"{address}: no whole answer within {seconds} s") from None
+
+
+def _host(url: httpx.URL) -> str:
+    """Spelled out where it is a name in other letters, and one that may be spelled out."""
+    try:
+        return url.host
+    except UnicodeError:
+        return url.raw_host.decode()
 
 
 def _port(url: httpx.URL) -> int:

@@ -65,7 +65,9 @@ class Web:
 
     async def _search(self, workspace: Workspace, query: str) -> ToolResult:
         limits = workspace.limits
-        asked = f"{self.search.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
+        # Half a character cannot be asked for.
+        wanted = urlencode({"q": query, "format": "json"}, errors="replace")
+        asked = f"{self.search.rstrip('/')}/search?{wanted}"
         page = await self._service().get(
             asked, max_bytes=limits.web_body_bytes, seconds=limits.web_seconds
         )

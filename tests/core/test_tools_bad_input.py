@@ -12,13 +12,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from processes import PATIENCE
 
 from agentcore.messages import ToolCall, ToolStatus
-from agentcore.tools import toolbox
+from agentcore.tools import Lent, Web, toolbox
 from agentcore.tools.base import Outcome, Workspace
+from agentcore.tools.fetcher import Fetcher
 from agentcore.wire import dumps
 
+# What makes up addresses, paths, patterns and names, so that some are nearly right.
+PIECES = ["a", "/", "..", "\0", "\n", "\ud800", "\udcff", "中", "😀", "e\u0301", "*", "[", "{", "("]
+PIECES += ["!", "-", "~", "http://", "xn--", "@", ":", "%", "#", ".", "[::1]", " ", "a" * 300]
 ROOT = Path(__file__).resolve().parents[2]
 BAD = {
     "binary": b"\x7fELF\0\0\1",
@@ -143,3 +149,25 @@ async def test_a_regular_expression_that_explodes_takes_bounded_time(
     outcome = await call(root, "grep", pattern=pattern)
     assert outcome.text.startswith(("grep '", "grep: "))
     assert time.monotonic() - begun < PATIENCE
+
+
+async def nobody(host: str, port: int) -> list[str]:
+    raise OSError("no name server")
+
+
+@given(st.data())
+async def test_whatever_a_model_passes_a_tool_answers_with_a_result(data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        web = Web(Fetcher(resolve=nobody), search="http://search.example")
+        box = toolbox(Workspace(Path(folder).resolve()), lent=Lent(web=web))
+        # Commands would do as they are told.
+        schemas = [one["function"] for one in box.schemas]
+        schemas = [one for one in schemas if one["name"] not in ("run_command", "start_task")]
+        tool = data.draw(st.sampled_from(schemas))
+        texts = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
+        arguments = {
+            name: data.draw(texts if wanted["type"] == "string" else st.integers(-1, 9))
+            for name, wanted in tool["parameters"]["properties"].items()
+        }
+        outcome = await box.call(ToolCall("c", tool["name"], dumps(arguments)))
+    assert outcome.text.encode("utf-8", "surrogatepass")

@@ -121,6 +121,23 @@ async def test_what_is_not_public_is_refused_and_not_asked(url: str, told: str) 
     assert outcome.status is ToolStatus.FAILED
 
 
+@pytest.mark.parametrize("host", ["xn--ls8h.example", "xn--.example"])
+async def test_a_name_that_cannot_be_spelled_out_is_one_all_the_same(host: str) -> None:
+    async with serving(said("found", PLAIN)) as server:
+        net = Net({host: ["127.0.0.1"]})
+        inside = await net.fetch(f"http://{host}/")
+        assert "leads to an inside address" in inside.text
+        absent = await Net().fetch(f"http://{host}/")
+        assert "no such host" in absent.text
+        trusted = Fetcher(trusted=frozenset([(host, server.port)]), resolve=net.fetcher.resolve)
+        url = f"http://{host}:{server.port}/"
+        outcome = await call(Web(trusted), "web_fetch", Limits(), url=url)
+        assert outcome.text.endswith("\nfound")
+    async with serving(redirect(f"http://{host}/")) as server:
+        told = (await Net(web=server).fetch(f"http://web.example:{server.port}/")).text
+        assert "no such host" in told
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "inner.example", "[::ffff:7f00:1]"])
 async def test_a_redirect_inside_is_refused_without_a_connection(host: str) -> None:
     async with AsyncExitStack() as servers:
@@ -357,6 +374,14 @@ async def test_a_search_gives_titles_addresses_and_a_few_words() -> None:
     assert lines[-1] == "… stopped after 8 hits"
     asked = "GET /base/search?q=n%C3%A4her+%26+mehr&format=json HTTP/1.1"
     assert server.requests[0].startswith(asked)
+
+
+async def test_half_a_character_in_a_query_is_asked_for_as_a_question_mark() -> None:
+    async with serving(said('{"results": []}')) as server:
+        web = Web(search=f"http://127.0.0.1:{server.port}")
+        outcome = await call(web, "web_search", Limits(), query="a\ud800b")
+    assert outcome.text.endswith(": no hit")
+    assert server.requests[0].startswith("GET /search?q=a%3Fb&")
 
 
 async def test_a_title_and_an_address_that_are_cut_say_so() -> None:
