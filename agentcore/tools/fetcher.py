@@ -37,6 +37,8 @@ HEADERS = {
     "Accept-Encoding": "gzip, deflate",
     "Connection": "close",
 }
+# A packed body may be several, one after another; each takes a copy of those that follow.
+PIECES = 100
 # How zlib is told of each: with a header of either kind, without one.
 PACKINGS = {"gzip": (47,), "x-gzip": (47,), "deflate": (47, -15)}
 
@@ -232,14 +234,33 @@ async def _body(
         if truncated := 0 < max_bytes < len(raw):
             break
     received = bytes(raw[: max_bytes or None])
+    if not received:
+        return b"", False, ""
     for window in PACKINGS.get(packing, ()):
-        unpacking = zlib.decompressobj(window)
         with suppress(zlib.error):
-            # Never more than may be kept, whatever it would unpack to.
-            body = unpacking.decompress(received, max_bytes)
-            return body, truncated or bool(unpacking.unconsumed_tail), ""
+            body, is_more, is_whole = _unpacked(received, window, max_bytes)
+            early = "" if is_whole or is_more or truncated else "the packed body ends too early"
+            return body, truncated or is_more, early
     lie = f"it is not packed as {packing}, though the server says so"
     return received, truncated, lie if packing in PACKINGS else ""
+
+
+def _unpacked(packed: bytes, window: int, most: int) -> tuple[bytes, bool, bool]:
+    """The body, never more than may be kept, whatever it would unpack to; whether it went on, and
+    whether its last piece has an end. Raises zlib.error where it begins with no packed piece."""
+    body, rest = b"", packed
+    for _ in range(PIECES):
+        unpacking = zlib.decompressobj(window)
+        try:
+            body += unpacking.decompress(rest, most and most - len(body))
+        except zlib.error:
+            if rest is packed:
+                raise
+            return body, False, True
+        is_full, rest = 0 < most <= len(body), unpacking.unused_data
+        if is_full or not rest:
+            return body, is_full and bool(rest or not unpacking.eof), unpacking.eof
+    return body, True, True
 
 
 def _told(error: httpx.HTTPError) -> str:

@@ -246,6 +246,8 @@ async def test_page_text_is_cut_by_characters_and_the_whole_is_kept() -> None:
         (zlib.compress(b"packed"), "deflate", "packed"),
         (zlib.compress(b"packed")[2:-4], "deflate", "packed"),
         (gzip.compress(b"packed"), "GZIP", "packed"),
+        (gzip.compress(b"pack") + gzip.compress(b"ed"), "gzip", "packed"),
+        (gzip.compress(b"packed") + b"\0" * 9, "gzip", "packed"),
         (b"plain", "identity", "plain"),
         (b"", "gzip", ""),
     ],
@@ -263,11 +265,30 @@ async def test_a_body_that_is_not_packed_as_said_is_read_as_it_is() -> None:
     assert "packed as 'br', which nobody asked for" in outcome.text
 
 
+async def test_a_packed_body_without_its_end_says_so() -> None:
+    outcome = await fetched(gzip.compress(b"packed " * 9)[:-9], PLAIN, "Content-Encoding: gzip")
+    assert "the packed body ends too early" in outcome.text.split("\n")[0]
+    assert "packed" in outcome.text.split("\n")[1]
+    outcome = await fetched(b"", PLAIN, "Content-Encoding: gzip")
+    assert outcome.text.endswith("(200; text/plain; 0 bytes)\n")
+
+
+async def test_of_a_body_of_very_many_pieces_the_first_are_read_and_the_cut_is_told() -> None:
+    body = gzip.compress(b"") * 50_000 + gzip.compress(b"end")
+    outcome = await fetched(gzip.compress(b"begin") + body, PLAIN, "Content-Encoding: gzip")
+    assert "\nbegin\n[response truncated at 5 bytes]" in outcome.text
+
+
 async def test_a_body_that_unpacks_to_much_more_is_cut() -> None:
     bomb = gzip.compress(b"0" * 300_000_000, 1)
     outcome = await fetched(bomb, PLAIN, "Content-Encoding: gzip")
     assert "[response truncated at 2097152 bytes]" in outcome.captured
     assert len(outcome.captured) < 2_200_000
+    pieces = gzip.compress(b"0" * 1_500_000) * 2
+    outcome = await fetched(pieces, PLAIN, "Content-Encoding: gzip")
+    assert "[response truncated at 2097152 bytes]" in outcome.captured
+    whole = gzip.compress(b"0" * 1_048_576) * 2
+    assert "truncated" not in (await fetched(whole, PLAIN, "Content-Encoding: gzip")).captured
 
 
 @pytest.mark.parametrize(
