@@ -34,7 +34,7 @@ LAYERS = {
             ),
             *("verify", "lint", "diff"),
             *("compaction.asked", "compaction.breaker", "compaction.events", "compaction.plan"),
-            *("compaction.result", "compaction.rows"),
+            *("compaction.places", "compaction.result", "compaction.rows"),
         },
         {"compaction"},
         {"context", "compaction.pipeline", "compaction.compact"},

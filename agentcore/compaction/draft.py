@@ -18,8 +18,6 @@ from agentcore.compaction.plan import (
     Revision,
     apply_plan,
     check_rows,
-    in_place,
-    make_removal,
     places_of,
     runs_of,
     sizes_after,
@@ -62,8 +60,8 @@ class Draft:
 
     def outcome(self) -> tuple[CompactionPlan, Snapshot, Revision]:
         """Everything so far as one plan on the first list, and what that leads to."""
-        plan = CompactionPlan(self._base.state, tuple(self._removals()), tuple(self._births()))
-        return plan, *apply_plan(plan, self._base, self.snapshot.sizes)
+        plan = self._plan()
+        return plan.spelled_out(), *apply_plan(plan, self._base, self.snapshot.sizes)
 
     def _replaced(self, plan: CompactionPlan) -> Draft:
         """Row for row, so that nothing moves."""
@@ -88,11 +86,12 @@ class Draft:
         before, told = self.snapshot, list(self._told)
         for cut in plan.removals:
             _tell(told, self._rows([range(cut.start, cut.stop)]), (cut.fate, cut.stage))
+        place_of = places_of(plan, before)
         born = [self._born(birth) for birth in plan.births]
         messages = spliced(plan, before.messages, [message for message, _ in born])
         after = Snapshot(
             tuple(messages),
-            tuple(spliced(plan, before.places, places_of(plan, before))),
+            tuple(spliced(plan, before.places, list(map(place_of, plan.births)))),
             sizes_after(before, plan, messages),
             _next(before.state),
         )
@@ -131,21 +130,28 @@ class Draft:
                     found += chain.from_iterable(source.covers)
         return runs_of(found)
 
-    def _births(self) -> Iterator[Birth]:
-        base = self._base.messages
+    def _plan(self) -> CompactionPlan:
+        base, gone = self._base.messages, list(self._told)
+        births: list[Birth] = []
+        replaced: dict[Told, dict[int, Message]] = {}
         for source, message in zip(self._sources, self.snapshot.messages, strict=True):
             if not isinstance(source, int):
-                yield source
+                births.append(source)
             elif message is not base[source]:
-                yield in_place(source, message, self._told[source][1])
+                replaced.setdefault(gone[source], {})[source] = message
+                gone[source] = _KEPT
+        some = [Replaced(*told, messages) for told, messages in replaced.items()]
+        removals = tuple(_removals(gone))
+        return CompactionPlan(self._base.state, removals, tuple(births), replaced=tuple(some))
 
-    def _removals(self) -> Iterator[Removal]:
-        row = 0
-        for told, run in groupby(self._told):
-            stop = row + len(list(run))
-            if told is not _KEPT:
-                yield make_removal(row, stop, *told)
-            row = stop
+
+def _removals(gone: Sequence[Told]) -> Iterator[Removal]:
+    row = 0
+    for told, run in groupby(gone):
+        stop = row + len(list(run))
+        if told is not _KEPT:
+            yield Removal(row, stop, *told)
+        row = stop
 
 
 def _tell_each(

@@ -70,14 +70,19 @@ def run_pipeline(
     for stage in profile.stages:
         if run.is_done():
             break
-        plan = run.plan(stage)
-        if plan.summarizes and asks:
-            request = run.request(plan)
-            plan = run.answered(plan, (yield request), request.left_out)
-        elif plan.summarizes:
-            plan = run.answered(plan, None, 0)
-        run.take(plan, stage)
+        yield from _taken(run, stage, asks=asks)
     return run.result()
+
+
+def _taken(run: _Run, stage: Stage, *, asks: bool) -> Generator[SummaryRequest, Answer, None]:
+    """Lets go of a stage's plan, which may be large, before the next one makes its own."""
+    plan = run.plan(stage)
+    if plan.summarizes and asks:
+        request = run.request(plan)
+        plan = run.answered(plan, (yield request), request.left_out)
+    elif plan.summarizes:
+        plan = run.answered(plan, None, 0)
+    run.take(plan, stage)
 
 
 class _Run:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from bisect import bisect_right
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
-from operator import attrgetter, sub
+from operator import attrgetter, itemgetter, sub
 from typing import TypeVar
 
 from agentcore.breakdown import Sizes, total
-from agentcore.compaction.rows import splice
+from agentcore.compaction.places import Places
+from agentcore.compaction.rows import left_empty, splice
 from agentcore.deferred import Deferred
 from agentcore.errors import PlanError
 from agentcore.frozen import maker
@@ -73,7 +72,7 @@ class Birth:
     place: int | None = None
 
 
-make_removal, _birth = maker(Removal), maker(Birth)
+_birth, _removal = maker(Birth), maker(Removal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +95,8 @@ class CompactionPlan:
     """
 
     base: State
-    removals: tuple[Removal, ...]
-    births: tuple[Birth, ...]
+    removals: Sequence[Removal]
+    births: Sequence[Birth]
     summarizes: Sequence[Message] = ()
     structured: bool = False
     replaced: tuple[Replaced, ...] = ()
@@ -107,17 +106,41 @@ class CompactionPlan:
         return not self.removals and not self.births and not self.replaced
 
     def spelled_out(self) -> CompactionPlan:
-        """With a removal and a birth for each row that is replaced."""
+        """With a removal and a birth for each row that is replaced, made when they are looked
+        at."""
         if not self.replaced:
             return self
-        removals, births = list(self.removals), list(self.births)
-        for some in self.replaced:
-            for row, message in some.messages.items():
-                removals.append(make_removal(row, row + 1, some.fate, some.stage))
-                births.append(in_place(row, message, some.stage))
-        removals.sort(key=attrgetter("start"))
-        births.sort(key=attrgetter("at"))
-        return replace(self, removals=tuple(removals), births=tuple(births), replaced=())
+        removals, births = Deferred(self.all_removals), Deferred(self.all_births)
+        return replace(self, removals=removals, births=births, replaced=())
+
+    def all_removals(self) -> list[Removal]:
+        """In the order of the list, with those of the rows that are replaced."""
+        made = [
+            _removal(row, row + 1, some.fate, some.stage)
+            for some in self.replaced
+            for row in some.messages
+        ]
+        return sorted((*self.removals, *made), key=attrgetter("start"))
+
+    def all_births(self) -> Iterator[Birth]:
+        """In the order of the list, with those of the rows that are replaced."""
+        rows: Iterable[tuple[int, Replaced]]
+        rows = ((row, some) for some in self.replaced for row in some.messages)
+        if len(self.replaced) > 1:
+            rows = sorted(rows, key=itemgetter(0))
+        waiting = 0
+        for row, some in rows:
+            while waiting < len(self.births) and self.births[waiting].at <= row:
+                yield self.births[waiting]
+                waiting += 1
+            yield in_place(row, some.messages[row], some.stage)
+        yield from self.births[waiting:]
+
+    def left_empty(self) -> list[tuple[int, int]]:
+        """The runs of rows (start, stop) that leave with nothing in their places."""
+        cuts = [(cut.start, cut.stop) for cut in self.removals]
+        taken = {birth.at for birth in self.births if birth.origin is None}
+        return list(left_empty(cuts, taken)) if taken else cuts
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,33 +168,34 @@ def apply_plan(
 ) -> tuple[Snapshot, Revision]:
     """The list after the plan. New births get the numbers after the last one born. `sizes`: of that
     list, where they are known."""
-    plan = plan.spelled_out()
     check_rows(plan, before)
-    born, last = _numbered(plan.births, before)
-    places = places_of(plan, before)
-    messages = spliced(plan, before.messages, born)
-    revision = before.state.revision + 1
-    ended = Deferred(lambda: _numbers(plan.removals, before))
+    place_of, empty = places_of(plan, before), plan.left_empty()
+    last = before.state.last_number
+    begun: list[tuple[Message, int]] = []
+    replaced: dict[int, Message] = {}
+    added: list[tuple[int, Message]] = []
+    added_places: list[tuple[int, int]] = []
+    for birth in plan.all_births():
+        message, place = birth.message, place_of(birth)
+        if not message.number:
+            last += 1
+            message = _numbered(birth, before, last)
+        begun.append((message, place))
+        if birth.origin is None:
+            replaced[birth.at] = message
+        else:
+            added.append((birth.at, message))
+            added_places.append((birth.at, place))
+    messages = splice(before.messages, empty, replaced, added)
+    moves = bool(empty or added)
     after = Snapshot(
         tuple(messages),
-        tuple(spliced(plan, before.places, places)),
-        sizes or sizes_after(before, plan, messages),
-        State(revision, last),
+        tuple(splice(before.places, empty, {}, added_places)) if moves else before.places,
+        sizes or sizes_after(before, plan.spelled_out(), messages),
+        State(before.state.revision + 1, last),
     )
-    return after, Revision(revision, ended, tuple(zip(born, places, strict=True)), last)
-
-
-def places_of(plan: CompactionPlan, before: Snapshot) -> list[int]:
-    """Of the births, in their order; what replaces a row takes its place."""
-    leading = before.leading if plan.births else 0
-    return [
-        before.places[birth.at]
-        if birth.origin is None
-        else min(_place(birth, before, leading), _place_behind(birth, plan, before) - 1)
-        if birth.place is None
-        else birth.place
-        for birth in plan.births
-    ]
+    ended = Deferred(lambda: _numbers(plan.all_removals(), before))
+    return after, Revision(after.state.revision, ended, tuple(begun), last)
 
 
 def note_row(before: Snapshot, kept: Container[int]) -> int:
@@ -191,8 +215,7 @@ def spliced(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> lis
             replaced[birth.at] = entry
         else:
             added.append((birth.at, entry))
-    cuts = [(cut.start, cut.stop) for cut in plan.removals]
-    return splice(rows, cuts, replaced, added)
+    return splice(rows, plan.left_empty(), replaced, added)
 
 
 def runs_of(numbers: Sequence[int]) -> tuple[range, ...]:
@@ -226,21 +249,12 @@ def check_rows(plan: CompactionPlan, before: Snapshot) -> None:
             raise PlanError(f"rows that are to be {some.fate} are not in the list")
 
 
-def _numbered(births: Sequence[Birth], before: Snapshot) -> tuple[list[Message], int]:
-    """The messages to be put in, told what they replace or stand for, and the last number."""
-    born: list[Message] = []
-    messages, last = before.messages, before.state.last_number
-    for birth in births:
-        message = birth.message
-        if not message.number:
-            last += 1
-            stands_for = message.stands_for
-            if birth.covers:
-                stands_for = before.numbers_in(birth.covers)
-            replaces = message.replaces if birth.origin else messages[birth.at].number
-            message = message.born_as(last, replaces, stands_for)
-        born.append(message)
-    return born, last
+def _numbered(birth: Birth, before: Snapshot, number: int) -> Message:
+    """The message to be put in, told what it replaces or stands for."""
+    message = birth.message
+    stands_for = before.numbers_in(birth.covers) if birth.covers else message.stands_for
+    replaces = message.replaces if birth.origin else before.messages[birth.at].number
+    return message.born_as(number, replaces, stands_for)
 
 
 def _numbers(removals: Sequence[Removal], before: Snapshot) -> Iterator[int]:
@@ -248,28 +262,19 @@ def _numbers(removals: Sequence[Removal], before: Snapshot) -> Iterator[int]:
     return map(_NUMBER, chain.from_iterable(gone))
 
 
-def _place(birth: Birth, before: Snapshot, leading: int) -> int:
-    """What is put in for rows takes the place of the first; what is added stands after the row in
-    front of it, a summary so after the leading messages (design: place), or at the place of a note
-    that is kept there, behind it by its number."""
-    folds = bool(birth.covers) and birth.covers[0].start == birth.at != leading
-    if folds:
-        return before.places[birth.at]
-    if birth.at and birth.message.is_summary and before.messages[birth.at - 1].is_summary:
-        return before.places[birth.at - 1]
-    return before.places[birth.at - 1] + 1 if birth.at else 1
+def places_of(plan: CompactionPlan, before: Snapshot) -> Callable[[Birth], int]:
+    """Where what a plan bears stands: what replaces a row in its place, what comes back in its own,
+    all else as it is put in."""
+    places = Places(before, plan.left_empty())
 
+    def of(birth: Birth) -> int:
+        if birth.origin is None:
+            return before.places[birth.at]
+        if birth.place is not None:
+            return birth.place
+        return places.put_in(birth.at, birth.covers, is_summary=birth.message.is_summary)
 
-def _place_behind(birth: Birth, plan: CompactionPlan, before: Snapshot) -> int:
-    """The place of the first row that stays behind a birth: of two at one place the higher number
-    would come second."""
-    row = birth.at
-    at = bisect_right(plan.removals, row, key=attrgetter("start")) - 1
-    for cut in plan.removals[max(at, 0) :]:
-        if not cut.start <= row < cut.stop:
-            break
-        row = cut.stop
-    return before.places[row] if row < len(before.places) else sys.maxsize
+    return of
 
 
 def sizes_after(before: Snapshot, plan: CompactionPlan, messages: Sequence[Message]) -> Sizes:

@@ -10,21 +10,22 @@ T = TypeVar("T")
 
 def splice(
     rows: Sequence[T],
-    cuts: Iterable[tuple[int, int]],
+    empty: Sequence[tuple[int, int]],
     replaced: Mapping[int, T],
     added: Sequence[tuple[int, T]],
 ) -> list[T]:
-    """The rows without those of the cuts (start, stop), but for those that are replaced; what is
-    added stands in front of its row. First what replaces, since nothing moves by it, then the rest
-    from cut to cut: the cost is that of what stays and of the changes."""
-    if replaced:
+    """The rows without those that leave an empty place (start, stop); what is added stands in front
+    of its row. First what replaces, since nothing moves by it, then the rest from cut to cut: the
+    cost is that of what stays and of the changes."""
+    if replaced or not (empty or added):
         rows = list(rows)
         for row, entry in replaced.items():
             rows[row] = entry
-        cuts = _left_empty(cuts, replaced)
+        if not (empty or added):
+            return rows
     spliced: list[T] = []
     row = waiting = 0
-    for start, stop in (*cuts, (len(rows), len(rows))):
+    for start, stop in (*empty, (len(rows), len(rows))):
         while waiting < len(added) and added[waiting][0] <= start:
             at, entry = added[waiting]
             at = max(row, at)
@@ -36,7 +37,7 @@ def splice(
     return spliced
 
 
-def _left_empty(
+def left_empty(
     cuts: Iterable[tuple[int, int]], replaced: Collection[int]
 ) -> Iterator[tuple[int, int]]:
     """The runs of rows that leave with nothing in their places."""
