@@ -6,7 +6,7 @@ from agentcore.breakdown import Category
 from agentcore.compaction.cutting import shorter_thinking
 from agentcore.compaction.placeholders import masked
 from agentcore.compaction.plan import CompactionPlan, Fate
-from agentcore.compaction.replacing import Replacements
+from agentcore.compaction.replacing import Replacements, is_short
 from agentcore.compaction.strategy import Situation, is_reached
 from agentcore.messages import Role
 from agentcore.snapshot import newest_group
@@ -29,10 +29,10 @@ class Micro:
         for row, message in enumerate(messages):
             if message.role is not tool and thinking not in message.sizes.breakdown:
                 continue
+            if row in newest or is_short(message):
+                continue
             if found.is_enough:
                 break
-            if row in newest:
-                continue
             if message.role is tool:
                 found.offer(row, masked)
             else:

@@ -46,13 +46,10 @@ class Replacements:
         replaced = self._made.setdefault(fate or self._fate, {})
         for row in rows:
             message = messages[row]
-            size = message.sizes.bytes
-            if size <= PLACEHOLDER_BYTES or message.number in pins:
-                continue
-            if message.replaces is not None and size <= MOST_PLACEHOLDERS:
+            if is_short(message) or message.number in pins:
                 continue
             made = make(message)
-            gain = size - made.sizes.bytes
+            gain = message.sizes.bytes - made.sizes.bytes
             if gain > 0:
                 self._freed += gain
                 if made.replaces is None:
@@ -66,3 +63,9 @@ class Replacements:
             if made
         )
         return CompactionPlan(self._snapshot.state, (), (), replaced=replaced)
+
+
+def is_short(message: Message) -> bool:
+    """Whether nothing that takes its place would be shorter."""
+    size = message.sizes.bytes
+    return size <= PLACEHOLDER_BYTES or (message.replaces is not None and size <= MOST_PLACEHOLDERS)
