@@ -64,8 +64,9 @@ def test_of_two_who_apply_at_once_one_compacts_and_the_other_is_told(
 
 
 def test_a_pin_that_another_sets_after_the_preview_is_honoured_and_told(
-    watched: Any, other: Page, session: str
+    watched: Any, other: Page, tmp_path: Path
 ) -> None:
+    session = forked(watched, tmp_path)
     page = watched.page
     look(watched, page, session)
     other.goto(f"{watched.house.url}/sessions/{session}/messages/3/")
@@ -121,8 +122,9 @@ def test_after_another_turn_an_undo_is_refused_and_a_fork_is_offered(
 
 
 def test_a_summary_edited_to_nothing_or_to_a_book_is_told_and_cannot_be_applied(
-    watched: Any, session: str
+    watched: Any, tmp_path: Path
 ) -> None:
+    session = forked(watched, tmp_path)
     page = watched.page
     look(watched, page, session)
     text = page.locator("#summary-text")
