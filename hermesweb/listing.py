@@ -18,7 +18,8 @@ from agentcore.compaction.plan import Fate
 from hermesweb.lines import Line, lines, with_cuts
 from hermesweb.models import AgentSession, Life, StoredMessage
 
-PAGE_ROWS = 50
+# A screen and a half: what is fetched and laid out for one look.
+PAGE_ROWS = 40
 ALIVE = "alive"
 # What can have become of a message that left the list.
 FATES = tuple(fate for fate in Fate if fate not in (Fate.KEPT, Fate.PINNED))

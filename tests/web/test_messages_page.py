@@ -50,7 +50,7 @@ def pages(session: AgentSession, choice: Choice) -> list[list[int]]:
 
 def test_the_list_opens_at_its_newest_page(client: Client, ada: User) -> None:
     html = html_of(client, url(a_talk(ada, 120)), htmx=True)
-    assert numbers(html) == list(range(71, 121))
+    assert numbers(html) == list(range(121 - PAGE_ROWS, 121))
     assert "earlier messages" in html and "later messages" not in html
 
 
@@ -123,7 +123,7 @@ def test_the_newest_page_is_fetched_again_when_something_is_born(client: Client,
     assert f'hx-get="{url(session)}?seen=120"' in newest
     assert "messages:said" in newest
     older = html_of(client, url(session, "?before=284.71"), htmx=True)
-    assert numbers(older) == list(range(21, 71))
+    assert numbers(older) == list(range(71 - PAGE_ROWS, 71))
     assert "messages:said" not in older
     assert "session:compaction_ended" in older
 
