@@ -21,6 +21,7 @@ PAGES = (
     *("/webhooks/", "{home}", "{home}?view=all&order=largest", "{home}messages/3/"),
     *("{home}bulk/", "{home}ledger/", "{home}rollup/?by=path", "{home}lifetimes/", "{home}pins/"),
     *("{home}compact/", "{home}compactions/1/", "{home}at/0.4/", "{home}diff/?from=0.4&to=0.6"),
+    *("{home}diff/paper/?from=0.4&to=0.6", "{home}compactions/1/paper/"),
     *("/no/such/page/", "/admin/", "/admin/hermesweb/profile/{profile}/change/"),
     *("/admin/hermesweb/modelendpoint/add/", "/admin/hermesweb/agentsession/"),
     *("/admin/hermesweb/auditentry/", "/admin/hermesweb/webhook/add/"),
