@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from agentcore import diff
 from agentcore.compaction.asked import CompactionOptions
+from agentcore.compaction.plan import Origin
 from hermesweb import bands, diffs
 from hermesweb.access import session_or_404
 from hermesweb.choices import DiffChoice, problems
@@ -52,6 +53,7 @@ def page(request: SignedIn, id: str, number: int) -> HttpResponse:
         "proof": proof(session, compaction),
         "can_steer": can_steer(session),
         "again": _again(compaction),
+        "summaries": [row for row in rows if row.origin in (Origin.SUMMARY, Origin.NOTE)],
         "rebilling": _rebilling(session, compaction, rows),
         "earlier": neighbours.filter(number__lt=number).order_by("-number").first(),
         "later": neighbours.filter(number__gt=number).order_by("number").first(),

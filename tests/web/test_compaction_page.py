@@ -7,7 +7,7 @@ from builders import a_user, answered, called, said
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
-from scenes import a_talk, a_talk_of, compacted, html_of, words_of
+from scenes import a_talk, a_talk_of, compacted, compacted_by, html_of, words_of
 
 from hermesweb import acts, bands, diffs
 from hermesweb.bands import BANDS, Cell, Fold
@@ -315,3 +315,13 @@ def test_it_leads_to_other_settings_to_the_list_of_then_and_tells_the_cache(
     assert f'href="/sessions/{session.pk}/compact/?stage=snip"' in html
     assert f'href="/sessions/{session.pk}/at/1/"' in html
     assert "Paid back after unknown: no price" in words_of(html)
+
+
+def test_the_summary_leads_to_its_text_and_to_what_it_stands_for(client: Client, ada: User) -> None:
+    session = a_talk(ada, 24, text="x" * 2_000)
+    compacted_by(session, stage="keep_recent", keep_last=4)
+    html = html_of(client, f"/sessions/{session.pk}/compactions/1/")
+    made = html.partition('id="made-by"')[2].partition("</section>")[0]
+    assert f"/sessions/{session.pk}/messages/25/" in made and "note=25" in made
+    verdict = html.partition('class="verdict__acts"')[2].partition("</section>")[0]
+    assert 'id="undo"' in verdict and 'id="fork"' in verdict
