@@ -182,6 +182,8 @@ def _as_said(messages: Sequence[Message]) -> Iterable[Fact]:
     said_at: list[int] = []
     for message in messages:
         facts, own = facts_of(message), message.number
+        if not facts:
+            continue
         at = _said_at(message)
         told += facts
         said_at += [at if fact.number == own else fact.number for fact in facts]
