@@ -29,14 +29,16 @@ _UNSEEN = re.compile(
 
 @register.filter
 def size(count: int | None) -> str:
-    """Bytes: `312 B`, `84.2 kB`, `1.84 MB`; kB = 1,000 bytes."""
+    """Bytes: `312 B`, `84.2 kB`, `1.84 MB`, `10.82 GB`; kB = 1,000 bytes."""
     if count is None:
         return _("unknown")
     if abs(count) < 1_000:
         return f"{count} B"
     if abs(count) < 999_950:
         return f"{count / 1_000:.1f} kB"
-    return f"{count / 1_000_000:.2f} MB"
+    if abs(count) < 999_995_000:
+        return f"{count / 1_000_000:.2f} MB"
+    return f"{count / 1_000_000_000:.2f} GB"
 
 
 @register.filter

@@ -211,7 +211,7 @@ export function layout({ turns, unit, threshold, name, forecast }, colours, widt
     ],
     annotations: [
       ...(limit ? [words(limit, gettext("limit %(limit)s", { limit: quantity(limit, unit) }), colours)] : []),
-      ...(next ? [words(next, gettext("%(stage)s at %(size)s", { stage: name, size: quantity(Math.round(next), unit) }), colours)] : []),
+      ...(next ? [words(next, gettext("%(stage)s at %(size)s", { stage: name, size: quantity(Math.round(next), unit) }), colours, "top")] : []),
       ...(forecast && turns.length ? [due(turns, places, forecast, colours)] : []),
       ...named(marks).map(({ x, count }) => above(x, `C${count}`, colours)),
     ],
@@ -263,8 +263,8 @@ function upright(x, color) {
   return { type: "line", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line: { color, width: 1.5 } };
 }
 
-function words(y, text, colours) {
-  const place = { y, xref: "paper", x: 0, xanchor: "left", yanchor: "bottom" };
+function words(y, text, colours, yanchor = "bottom") {
+  const place = { y, xref: "paper", x: 0, xanchor: "left", yanchor };
   return { text, ...place, showarrow: false, font: { color: colours.ink } };
 }
 

@@ -62,6 +62,8 @@ export function quantity(count, unit) {
   return `${count.toLocaleString("en")} ${unitWord(unit)}`;
 }
 
+// As the pages write it.
 export function kilobytes(bytes) {
-  return bytes < 1000 ? `${bytes} B` : `${(bytes / 1000).toFixed(1)} kB`;
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 999_950 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(2)} MB`;
 }

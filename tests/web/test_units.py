@@ -21,6 +21,8 @@ from hermesweb.templatetags.status import LOOKS
         (84_249, "84.2 kB"),
         (999_949, "999.9 kB"),
         (999_950, "1.00 MB"),
+        (999_995_000, "1.00 GB"),
+        (10_819_660_000, "10.82 GB"),
         (-400, "-400 B"),
         (None, "unknown"),
     ],
