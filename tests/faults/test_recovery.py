@@ -18,6 +18,9 @@ from stub_model import stub_model
 
 pytestmark = pytest.mark.faults
 
+# A promise to those who wait: a lease of 12 s, and the sweep that finds it run out.
+RECOVERY_SECONDS = 20
+
 CREATE = """
 from hermesweb import acts, sign_in, wake
 from hermesweb.models import ModelEndpoint
@@ -168,7 +171,7 @@ def test_a_session_goes_on_after_its_worker_was_killed_while_a_tool_ran(
 
     house.kill("worker")
     wait_for(lambda: not command_of(command))
-    wait_for(lambda: "recovered" in kinds(house, session_id))
+    wait_for(lambda: "recovered" in kinds(house, session_id), seconds=RECOVERY_SECONDS)
     wait_for(lambda: session_of(house, session_id)[1] == "answered")
 
     assert len(runs.read_text().splitlines()) == 1
