@@ -246,7 +246,7 @@ def _not_closed(place: _Place, workspace: Workspace) -> list[str]:
     if not place.is_folder or workspace.closed is None:
         return []
     folder = os.readlink(f"/proc/self/fd/{place.descriptor}")
-    inside = os.path.relpath(workspace.closed, folder)
+    inside = os.path.relpath(os.path.realpath(workspace.closed), folder)
     if inside.split("/")[0] == "..":
         return []
     return [f"--glob=!/{_GLOB_SIGN.sub(_ESCAPED, inside)}"]

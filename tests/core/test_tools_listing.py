@@ -109,6 +109,17 @@ async def test_a_search_goes_round_the_closed_folder(closed: Workspace, path: st
         await GLOB.run({"pattern": "way/**"}, closed)
 
 
+async def test_a_search_goes_round_a_closed_folder_that_is_named_through_a_link(
+    closed: Workspace, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    alias = tmp_path_factory.mktemp("elsewhere") / "alias"
+    alias.symlink_to(closed.root)
+    linked = Workspace(closed.root, closed=alias / CLOSED)
+    found = await GREP.run({"pattern": "needle"}, linked)
+    assert "own.txt:1: a needle" in found.text and "house" not in found.text
+    assert "/secret_key" not in (await GLOB.run({"pattern": "**"}, linked)).text
+
+
 async def test_a_workspace_that_is_the_closed_folder_is_closed(closed: Workspace) -> None:
     inside = Workspace(closed.closed or Path(), closed=closed.closed)
     with pytest.raises(ToolError, match="data folder of this installation"):
