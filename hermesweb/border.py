@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from agentcore.compaction.plan import Revision
 from agentcore.directives import Directives, InstructionKind
+from agentcore.errors import StalePlan
 from agentcore.events import Erased, RunEnd
 from agentcore.options import Automatic
 from agentcore.profile import Profile
@@ -41,9 +42,12 @@ def is_due(session: AgentSession) -> bool:
     return session.run_open or session.status in (*lease.AT_WORK, Status.QUEUED)
 
 
-def read(held: Lease) -> Directives:
-    """What the outside wants now. Raises FenceLost."""
+def read(held: Lease, mode: str = "") -> Directives:
+    """What the outside wants now. Raises FenceLost, and StalePlan when `mode` is given and no
+    longer that of the session."""
     session = _mine(held)
+    if mode and session.mode != mode:
+        raise StalePlan(f"the mode is {session.mode} now, no longer {mode}: its tools are others")
     profile = _profile(session, held)
     queued = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
     questions = approvals.open_questions(session)

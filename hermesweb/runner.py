@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import os
 import secrets
@@ -13,7 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentcore.agent import Agent
+from agentcore.agent import Agent, Poll
 from agentcore.compaction.hooks import hooks_of
 from agentcore.context import Context
 from agentcore.directives import Directives
@@ -142,7 +143,7 @@ class Work:
             model,
             tools,
             emit=self._emit,
-            poll=self._poll,
+            poll=self._borders(session.mode),
             counter=TokenCounter(session.ratio),
             standing=Standing(
                 turn=session.turns,
@@ -193,10 +194,20 @@ class Work:
         seq = await self._database.run(record, self._lease.session_id, self._lease.fence, events)
         self._announcer.tell(seq)
 
-    async def _poll(self) -> Directives:
+    def _borders(self, mode: str) -> Poll:
+        """What an agent of this mode polls. The first time is that of its repair, which nothing
+        may keep off; from then on a mode that a person changed has the agent built anew."""
+        polls = itertools.count()
+
+        async def poll() -> Directives:
+            return await self._poll(mode if next(polls) else "")
+
+        return poll
+
+    async def _poll(self, mode: str = "") -> Directives:
         if _draining.is_set():
             raise Draining
-        return await self._database.run(border.read, self._lease)
+        return await self._database.run(border.read, self._lease, mode)
 
     async def _check(self) -> None:
         await self._database.run(border.check_fence, self._lease)

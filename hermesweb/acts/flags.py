@@ -134,7 +134,7 @@ def change_automatic(who: User | None, session: AgentSession, value: str) -> Non
 
 
 def change_mode(who: User | None, session: AgentSession, value: str) -> None:
-    """What is offered from the next run on."""
+    """What is offered from the next border on, also of a run at work."""
     if value not in MODES:
         raise Invalid(not_one_of("mode", MODES, value), "mode")
 

@@ -259,3 +259,28 @@ def test_a_pin_ends_with_the_turn_it_names(until: str, turns: int, holds: bool) 
     record(session.pk, held.fence, added(said(1, "x")))
     session.messages.update(pinned=True, pin_until=until)
     assert border.read(held).pins == (frozenset({1}) if holds else frozenset())
+
+
+async def test_a_mode_changed_while_a_run_is_at_work_holds_from_its_next_turn_on(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    owner, session = await asked(tmp_path, "write it")
+
+    def planned(messages: Sequence[Any]) -> dict[str, Any]:
+        in_a_thread(lambda: acts.change_mode(owner, session, "plan"))
+        return calls("start_task", '{"command": "sleep 60"}', "c1")
+
+    write = calls("write_file", '{"path": "a", "content": "x"}', "c2")
+    model = script(planned, write, says("I may not."))
+    await runner.run(session.pk)
+    said = await texts(session)
+    assert "Mode: plan." in said[0] and "not allowed in plan mode" in said[-2]
+    assert not (tmp_path / "a").exists()
+    first, *later = [[tool["function"]["name"] for tool in one.tools] for one in model.requests]
+    assert "write_file" in first and all("write_file" not in names for names in later)
+    assert (session.run_end, session.turns, session.runs) == ("answered", 3, 1)
+    told = await kinds(session)
+    assert told.count("system_rebuilt") == 1 and "recovered" not in told
+    assert [turn.break_reason async for turn in session.stored_turns.order_by("number")] == [
+        *("", "schemas", ""),
+    ]
