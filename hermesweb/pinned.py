@@ -8,6 +8,7 @@ from datetime import datetime
 
 from agentcore.events import EventKind
 from agentcore.ledger import Ledger, suggest_pins
+from agentcore.snapshot import Snapshot
 from hermesweb import lives, pins
 from hermesweb.models import AgentSession, StoredMessage
 
@@ -19,13 +20,15 @@ EVENTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """`at` None where the event is too long ago to be looked for; `over`: its end has come."""
+    """`at` None where the event is too long ago to be looked for; `over`: its end has come; `pair`:
+    the rest of its tool group, which it keeps in the list."""
 
     message: StoredMessage
     share: float
     alive: bool
     over: bool
     at: datetime | None
+    pair: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ def drawer(session: AgentSession) -> Drawer:
         )
     )
     in_force, times = pins.in_force(session), _times(session)
+    snapshot = lives.snapshot_of(session)
+    pairs = _pairs(snapshot, in_force)
     return Drawer(
         [
             Pin(
@@ -65,10 +70,11 @@ def drawer(session: AgentSession) -> Drawer:
                 alive=row.number in alive,
                 over=row.number not in in_force,
                 at=times.get(row.number),
+                pair=pairs.get(row.number, ()),
             )
             for row in rows
         ],
-        _suggestions(session, {row.number for row in rows}),
+        _suggestions(session, snapshot, {row.number for row in rows}),
         session.pinned_bytes / whole,
     )
 
@@ -83,9 +89,18 @@ def _times(session: AgentSession) -> Mapping[int, datetime]:
     return found
 
 
-def _suggestions(session: AgentSession, pinned: set[int]) -> list[Suggestion]:
+def _pairs(snapshot: Snapshot, in_force: frozenset[int]) -> Mapping[int, tuple[int, ...]]:
+    """By the number of a pin: what else of its group is in the list."""
+    found: dict[int, tuple[int, ...]] = {}
+    for row in snapshot.indexes_of(in_force):
+        group = [snapshot.messages[one].number for one in snapshot.group_at(row)]
+        number = snapshot.messages[row].number
+        found[number] = tuple(one for one in group if one != number)
+    return found
+
+
+def _suggestions(session: AgentSession, snapshot: Snapshot, pinned: set[int]) -> list[Suggestion]:
     """Rules and decisions that the list holds and no pin does."""
-    snapshot = lives.snapshot_of(session)
     talk = [message for message in snapshot.messages[snapshot.leading :] if not message.is_summary]
     reasons = {
         number: reason

@@ -82,3 +82,11 @@ def test_strangers_see_and_change_nothing(client: Client, ada: User) -> None:
     client.force_login(a_user("bob"))
     assert client.get(url(session)).status_code == 404
     assert client.post(url(session, "change"), {"number": 4, "do": "pin"}).status_code == 404
+
+
+def test_a_pinned_result_names_the_call_that_it_keeps(client: Client, ada: User) -> None:
+    session = a_talk(ada, 12)
+    acts.pin(ada, session, [2, 4])
+    words = words_of(html_of(client, url(session)))
+    assert "keeps its group too: #3 " in words
+    assert words.count("keeps its group too") == 1
