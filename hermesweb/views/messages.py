@@ -101,7 +101,13 @@ def pin(request: SignedIn, id: str, number: int) -> HttpResponse:
     return answer(
         request,
         session,
-        lambda: acts.pin(request.user, session, [number], reason=request.POST.get("reason", "")),
+        lambda: acts.pin(
+            request.user,
+            session,
+            [number],
+            reason=request.POST.get("reason", ""),
+            until=_until(request.POST.get("turn", "")),
+        ),
         said=_("Message %(number)s is pinned: every compaction keeps it.") % {"number": number},
         parts=lambda: _pin(request, session, number),
     )
@@ -167,6 +173,15 @@ def _message(session: AgentSession, number: int) -> StoredMessage:
     if found is None:
         raise Http404(f"there is no message {number}")
     return found
+
+
+def _until(turn: str) -> str:
+    """Raises Invalid."""
+    if not turn:
+        return "session"
+    if not (turn.isascii() and turn.isdigit() and 0 < len(turn) < 10 and int(turn)):
+        raise acts.Invalid(_("the last turn of a pin is a number from 1"), "turn")
+    return f"turn:{int(turn)}"
 
 
 def _offset(request: SignedIn) -> int:

@@ -6,7 +6,7 @@ import pytest
 from builders import a_user, said
 from django.contrib.auth.models import User
 from django.test import Client
-from scenes import a_talk, a_talk_of, compacted, html_of, words_of
+from scenes import HTMX, a_talk, a_talk_of, compacted, html_of, words_of
 
 from hermesweb import acts
 from hermesweb.models import AgentSession
@@ -90,3 +90,17 @@ def test_a_pinned_result_names_the_call_that_it_keeps(client: Client, ada: User)
     words = words_of(html_of(client, url(session)))
     assert "keeps its group too: #3 " in words
     assert words.count("keeps its group too") == 1
+
+
+def test_a_pin_is_given_a_reason_and_an_end_on_the_message_page(client: Client, ada: User) -> None:
+    session = a_talk(ada, 12)
+    page = f"/sessions/{session.pk}/messages/4/"
+    assert 'name="turn"' in html_of(client, page)
+    client.post(f"{page}pin", {"reason": "the port", "turn": "9"})
+    pinned = session.messages.get(number=4)
+    assert (pinned.pinned, pinned.pin_reason, pinned.pin_until) == (True, "the port", "turn:9")
+    client.post(f"{page}pin", {"reason": "", "turn": ""})
+    pinned.refresh_from_db()
+    assert pinned.pin_until == "session"
+    wrong = client.post(f"{page}pin", {"turn": "soon"}, headers=HTMX)
+    assert wrong.status_code == 400 and "a number from 1" in wrong.content.decode()
