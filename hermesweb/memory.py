@@ -14,7 +14,7 @@ from agentcore.ledger import Ledger
 from agentcore.limits import Limits
 from agentcore.memory import Entry, EntryKind, Hit, MemoryIndex, block, distill
 from agentcore.messages import Role
-from hermesweb import lives
+from hermesweb import lives, versions
 from hermesweb.access import Anyone
 from hermesweb.models import AgentSession, MemoryEntry, SessionEvent
 from hermesweb.shown import shown
@@ -75,16 +75,23 @@ def store(session: AgentSession, entries: Sequence[Entry]) -> None:
         if text not in there and max(entry.numbers) > session.distilled_to
     ]
     session.distilled_to = session.last_number
-    make_room(session.owner_id, len(new), profile.limits)
+    make_room(session.owner_id, len(new), profile.limits.memory_stored)
     MemoryEntry.objects.bulk_create(new)
 
 
-def make_room(owner_id: int, count: int, limits: Limits) -> None:
+def most_stored() -> int:
+    """Entries an owner may have where no session says it: by the most generous profile, 0 for any
+    number."""
+    stored = [version.value.limits.memory_stored for version in versions.current()]
+    return 0 if 0 in stored else max(stored, default=Limits().memory_stored)
+
+
+def make_room(owner_id: int, count: int, most: int) -> None:
     """Let the least used go, of those the oldest, so that `count` more fit among the owner's."""
-    if not limits.memory_stored:
+    if not most:
         return
     rows = MemoryEntry.objects.filter(owner_id=owner_id).order_by("uses", "at", "pk")
-    over = rows.count() + count - limits.memory_stored
+    over = rows.count() + count - most
     if over > 0:
         leaving = list(rows.values_list("pk", flat=True)[:over])
         MemoryEntry.objects.filter(pk__in=leaving).delete()

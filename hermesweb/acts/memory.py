@@ -30,7 +30,7 @@ def remember(who: User, *, workspace: str, kind: str, text: str) -> MemoryEntry:
     )
     with transaction.atomic():
         _lock(who)
-        memory.make_room(who.pk, 1, LIMITS)
+        memory.make_room(who.pk, 1, memory.most_stored())
         entry.save()
         _audit(who, "memory_added", new=_facts(entry))
     return entry

@@ -14,7 +14,7 @@ from agentcore.events import MemoryInjected
 from agentcore.limits import Limits
 from agentcore.memory import Entry, EntryKind
 from hermesweb import acts, audit, memory
-from hermesweb.models import AuditEntry, MemoryEntry
+from hermesweb.models import AuditEntry, MemoryEntry, Profile
 from hermesweb.recorder import record
 
 pytestmark = pytest.mark.django_db
@@ -222,6 +222,20 @@ def test_the_least_used_and_oldest_leave_first_when_the_store_is_full(ada: User)
     assert {"new 1", "new 2", used.text, "entry 2"} <= left
     assert not {"entry 0", "entry 1"} & left
     assert MemoryEntry.objects.filter(pk=eve.pk).exists()
+
+
+@pytest.mark.parametrize(("stored", "left"), [(4, 500), (501, 501), (0, 502)])
+def test_an_entry_by_hand_has_room_by_the_most_generous_profile(
+    ada: User, tmp_path: Path, stored: int, left: int
+) -> None:
+    values = Profile.objects.get(name="small").current.values
+    limits = {**values.get("limits", {}), "memory_stored": stored}
+    acts.save_profile(None, "small", {**values, "limits": limits}, accept_warnings=True)
+    entries = [MemoryEntry(owner=ada, workspace="/w", kind="fact", text=str(n)) for n in range(501)]
+    MemoryEntry.objects.bulk_create(entries)
+    acts.remember(ada, workspace=str(tmp_path), kind="fact", text="by hand")
+    assert MemoryEntry.objects.filter(owner=ada).count() == left
+    assert MemoryEntry.objects.filter(text="by hand").exists()
 
 
 def test_what_was_said_before_in_the_folder_is_not_kept_twice(ada: User) -> None:
