@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentcore.limits import Limits
 from agentcore.memory import EntryKind
+from agentcore.options import Mode
 from agentcore.transcripts import Format
 from hermesweb import access, endpoints
 from hermesweb.acts import Invalid
@@ -43,6 +44,13 @@ class NewSession(forms.Form):
         widget=forms.Select,
         help_text=_("Sets the budget, and when and how it is compacted."),
     )
+    mode = forms.ChoiceField(
+        label=_("Mode"),
+        required=False,
+        choices=[(one.value, words_lazy(one)) for one in Mode],
+        initial=Mode.GOAL,
+        help_text=_("Plan reads and searches; debug also runs commands; goal also changes files."),
+    )
     title = forms.CharField(
         label=_("Title"),
         required=False,
@@ -72,6 +80,9 @@ class NewSession(forms.Form):
         if chosen and found is None:
             raise forms.ValidationError(_("There is no session %(id)s.") % {"id": plain(chosen)})
         return found
+
+    def clean_mode(self) -> str:
+        return self.cleaned_data["mode"] or Mode.GOAL
 
     def clean_instruction(self) -> str:
         text: str = self.cleaned_data["instruction"]

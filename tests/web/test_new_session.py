@@ -50,11 +50,23 @@ def test_it_starts_a_session_and_leads_to_it(client: Client, ada: User, folder: 
     assert AuditEntry.objects.filter(chain=session.pk, who="ada").exists()
 
 
+@pytest.mark.parametrize(("chosen", "mode"), [("plan", "plan"), ("debug", "debug"), ("", "goal")])
+def test_the_mode_that_was_chosen_holds_and_the_page_of_the_session_tells_it(
+    client: Client, ada: User, folder: Path, chosen: str, mode: str
+) -> None:
+    assert '<option value="goal" selected>' in client.get("/sessions/new/").content.decode()
+    post(client, folder, mode=chosen)
+    session = AgentSession.objects.get()
+    assert session.mode == mode
+    assert f"<li>{mode} mode</li>" in client.get(f"/sessions/{session.pk}/").content.decode()
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"instruction": ""}, "Write what the agent should do."),
         ({"instruction": " \n"}, "Write what the agent should do."),
+        ({"mode": "yolo"}, "yolo is not one of the available choices"),
         ({"instruction": "x" * 1_000_001}, "1,000,001 bytes are over the 1,000,000"),
         ({"workspace": ""}, "Name the folder"),
         ({"workspace": "/"}, "is not inside an allowed folder"),
