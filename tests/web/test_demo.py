@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from agentcore.tools import Toolbox
 from hermesweb import runner
-from hermesweb.models import AgentSession, Status
+from hermesweb.models import AgentSession, MemoryEntry, Status
 from hermesweb.tools import toolbox_of
 
 
@@ -28,6 +28,9 @@ def test_the_demo_queues_an_explorer_on_a_copy_of_the_core(
     assert session.owner.username == "owner"
     assert (Path(session.workspace) / "agentcore" / "messages.py").is_file()
     assert session.instructions.count() == 1
+    assert MemoryEntry.objects.get().workspace == session.workspace
+    call_command("demo")
+    assert MemoryEntry.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -49,7 +52,7 @@ async def test_the_demo_uses_all_tools_that_it_is_offered(
     notes = tmp_path / "demo" / "notes.md"
     assert notes.read_text().startswith("# What the results show:")
     counted = {name for name, size in session.breakdown.items() if size}
-    assert {"system_prompt", "project_docs", "skills", "tool_schemas"} <= counted
+    assert {"system_prompt", "project_docs", "skills", "memory", "tool_schemas"} <= counted
 
 
 def _offered(session: AgentSession) -> Toolbox:

@@ -7,7 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand
 
-from hermesweb import acts, sign_in
+from agentcore.memory import EntryKind
+from hermesweb import acts, memory, sign_in
 from hermesweb.endpoints import EXPLORER
 
 TITLE = "Demo: the explorer reads Hermesweb"
@@ -23,6 +24,8 @@ SAID = {
         "Begin with what describes it, then follow the names that it uses most.\n"
     ),
 }
+# What an earlier session would have left, so that the first run has something to recall.
+REMEMBERED = "Whoever asks what this project does wants the files that matter named by their path."
 
 
 class Command(BaseCommand):
@@ -33,15 +36,18 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         # A copy, so that it lies inside an allowed root wherever Hermesweb was started.
-        folder = settings.WORKSPACES / "demo"
+        folder = (settings.WORKSPACES / "demo").resolve()
         source = settings.BASE_DIR / "agentcore"
         left_out = shutil.ignore_patterns("__pycache__")
         shutil.copytree(source, folder / source.name, ignore=left_out, dirs_exist_ok=True)
         for path, text in SAID.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
+        owner = sign_in.local_owner()
+        if not memory.of_owner(owner).filter(workspace=str(folder), text=REMEMBERED).exists():
+            acts.remember(owner, workspace=str(folder), kind=EntryKind.PREFERENCE, text=REMEMBERED)
         session = acts.create(
-            sign_in.local_owner(),
+            owner,
             workspace=str(folder),
             model=EXPLORER,
             # Small enough to fill and compact within a few turns.
