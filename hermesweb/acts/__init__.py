@@ -36,7 +36,13 @@ from hermesweb.acts.previews import (
 from hermesweb.acts.profiles import save_profile
 from hermesweb.acts.queue import compact_now, edit, resume, send, stop, withdraw
 from hermesweb.acts.raw import read_raw
-from hermesweb.acts.webhooks import add_webhook, change_webhook, check_webhook, delete_webhook
+from hermesweb.acts.webhooks import (
+    add_webhook,
+    change_webhook,
+    check_room,
+    check_webhook,
+    delete_webhook,
+)
 
 __all__ = [
     "Invalid",
@@ -50,6 +56,7 @@ __all__ = [
     "change_mode",
     "change_profile",
     "change_webhook",
+    "check_room",
     "check_webhook",
     "checkpoint",
     "compact_now",

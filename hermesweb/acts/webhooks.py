@@ -27,9 +27,7 @@ def add_webhook(who: User, owner: User, **values: Any) -> Webhook:
     values = {"url": "", "occasions": [], **values}
     with transaction.atomic():
         User.objects.select_for_update().get(pk=owner.pk)
-        if webhooks.of_owner(owner).count() >= MOST_WEBHOOKS:
-            text = _("one may have %(most)s webhooks")
-            raise Refused(text % {"most": MOST_WEBHOOKS}, "too_many")
+        check_room(owner)
         _set(webhook, values)
         webhook.save()
         audit.write(who, "webhook_added", new=_facts(webhook))
@@ -54,6 +52,13 @@ def delete_webhook(who: User, webhook: Webhook) -> None:
     with transaction.atomic():
         audit.write(who, "webhook_deleted", old=_facts(webhook))
         webhook.delete()
+
+
+def check_room(owner: User) -> None:
+    """Raises Refused for who has as many as one may have."""
+    if webhooks.of_owner(owner).count() >= MOST_WEBHOOKS:
+        text = _("one may have %(most)s webhooks")
+        raise Refused(text % {"most": MOST_WEBHOOKS}, "too_many")
 
 
 def check_webhook(**values: Any) -> dict[str, Any]:

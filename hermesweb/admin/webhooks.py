@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hermesweb import acts
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
+from hermesweb.labels import sentence
 from hermesweb.models import Delivery, Webhook
 from hermesweb.webhook_form import NAMES
 
@@ -25,6 +26,7 @@ class WebhookAdminForm(forms.ModelForm):
     secret = forms.CharField(
         label=_("Secret"),
         required=False,
+        strip=False,
         widget=forms.PasswordInput,
         help_text=_("Signs what is sent; never shown again. Empty: as it was."),
     )
@@ -54,8 +56,12 @@ class WebhookAdminForm(forms.ModelForm):
         if not self.errors:
             try:
                 acts.check_webhook(**cleaned)
+                if self.instance.pk is None:
+                    acts.check_room(cleaned["owner"])
             except acts.Invalid as problem:
-                self.add_error(problem.field, str(problem))
+                self.add_error(problem.field, sentence(str(problem)))
+            except acts.Refused as refusal:
+                self.add_error("owner", sentence(str(refusal)))
         return cleaned
 
     @property

@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from scenes import html_of, words_of
 
+from hermesweb.acts.webhooks import MOST_WEBHOOKS
 from hermesweb.models import AuditEntry, Delivery, Webhook
 from hermesweb.occasions import Occasion
 
@@ -168,3 +169,12 @@ def test_staff_set_one_for_anybody_in_the_admin(client: Client, ada: User) -> No
     entry = AuditEntry.objects.latest("place")
     assert (entry.who, entry.action) == ("eve", "webhook_changed")
     assert SECRET not in str(entry.new)
+
+
+def test_the_admin_says_that_somebody_has_as_many_as_one_may(client: Client, ada: User) -> None:
+    client.force_login(a_user("eve", is_staff=True))
+    Webhook.objects.bulk_create(Webhook(owner=ada, url=URL) for _ in range(MOST_WEBHOOKS))
+    values = {"owner": ada.pk, "url": URL, "occasions": [Occasion.BLOCKED], "active": "on"}
+    response = client.post(reverse("admin:hermesweb_webhook_add"), values)
+    assert "One may have 10 webhooks." in response.content.decode()
+    assert Webhook.objects.count() == MOST_WEBHOOKS
