@@ -118,8 +118,8 @@ def call(who: User | AnonymousUser, verb: str, path: str, body: dict[str, Any]) 
     return _client(who).generic(verb.upper(), path, _json(body), content_type="application/json")
 
 
-def _client(who: User | AnonymousUser) -> Client:
-    client = Client()
+def _client(who: User | AnonymousUser, *, checks: bool = False) -> Client:
+    client = Client(enforce_csrf_checks=checks)
     if isinstance(who, User):
         client.force_login(who)
     return client
@@ -133,7 +133,9 @@ def _json(body: dict[str, Any]) -> str:
 def test_a_page_of_ones_own_is_absent_for_all_others(place: Place, name: str) -> None:
     path = place.fill(PAGES[name])
     before = place.trace()
-    assert visit(a_user("bob"), path).status_code == 404
+    stranger = _client(a_user("bob"))
+    for method in (stranger.get, stranger.post):
+        assert method(f"/{path}").status_code in (404, 405)
     assert visit(AnonymousUser(), path)["Location"].startswith("/accounts/login/")
     assert place.trace() == before
     assert visit(place.ada, path).status_code != 404
@@ -156,3 +158,27 @@ def test_a_call_answers_only_whom_it_may(
         assert call(a_user("bob"), verb, filled, body).status_code == expected
     assert place.trace() == before
     assert call(place.ada, verb, filled, body).status_code not in (401, 404)
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_no_post_of_a_page_is_taken_from_elsewhere(place: Place, name: str) -> None:
+    path = place.fill(PAGES[name])
+    before = place.trace()
+    response = _client(place.ada, checks=True).post(f"/{path}")
+    assert response.status_code in (403, 405)
+    assert place.trace() == before
+
+
+CHANGING = {f"{verb} {path}": (verb, path, body) for verb, path, body in CALLS if verb != "get"}
+
+
+@pytest.mark.parametrize(("verb", "path", "body"), CHANGING.values(), ids=CHANGING)
+def test_no_call_of_a_browser_is_taken_from_elsewhere(
+    place: Place, verb: str, path: str, body: dict[str, Any]
+) -> None:
+    filled = place.fill(path)
+    before = place.trace()
+    browser = _client(place.ada, checks=True)
+    sent = browser.generic(verb.upper(), filled, _json(body), content_type="application/json")
+    assert sent.status_code == 403
+    assert place.trace() == before
