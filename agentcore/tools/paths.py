@@ -51,7 +51,7 @@ def opened(workspace: Workspace, path: str, flags: int = os.O_RDONLY) -> Iterato
     with located(workspace, path) as (folder, name):
         descriptor = os.open(name, flags | _FILE, dir_fd=folder)
         try:
-            _refuse_closed(workspace, path, descriptor)
+            _refuse_closed(_closed(workspace), path, descriptor)
             yield descriptor
         finally:
             os.close(descriptor)
@@ -92,8 +92,12 @@ def _ordinary(path: str, found: os.stat_result) -> os.stat_result:
     raise ToolError(f"{path} is {kind}; only ordinary files can be read or written")
 
 
-def _refuse_closed(workspace: Workspace, path: str, descriptor: int) -> None:
-    if workspace.closed and os.path.samestat(os.fstat(descriptor), os.stat(workspace.closed)):
+def _closed(workspace: Workspace) -> os.stat_result | None:
+    return os.stat(workspace.closed) if workspace.closed else None
+
+
+def _refuse_closed(closed: os.stat_result | None, path: str, descriptor: int) -> None:
+    if closed and os.path.samestat(os.fstat(descriptor), closed):
         raise ToolError(f"{path}: lies in the data folder of this installation, which is closed")
 
 
@@ -105,11 +109,12 @@ class _Walk:
         self._path = path
         self._create = create
         self._links = 0
+        self._closed = _closed(workspace)
         self._names = _names(path, str(workspace.root))
         self._folders = [os.open(workspace.root, _FOLDER)]
 
     def to_the_end(self) -> tuple[int, str]:
-        _refuse_closed(self._workspace, self._path, self._folders[0])
+        _refuse_closed(self._closed, self._path, self._folders[0])
         while self._names:
             name = self._names.pop()
             if name == "..":
@@ -136,7 +141,7 @@ class _Walk:
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=self._folders[-1])
         self._folders.append(os.open(name, _FOLDER, dir_fd=self._folders[-1]))
-        _refuse_closed(self._workspace, self._path, self._folders[-1])
+        _refuse_closed(self._closed, self._path, self._folders[-1])
 
     def _link(self, name: str) -> str | None:
         try:

@@ -72,17 +72,19 @@ def main() -> None:
     with TemporaryDirectory() as name:
         root = Path(name).resolve()
         folder = workspace(root)
+        closed = root / "data"
+        closed.mkdir()
         index = MemoryIndex(entries())
         query = " ".join(f"w{number}" for number in range(0, 3_000, 60)) + "修复数据库的查询"
         memory = block(index.search(query, 4), LIMITS)[0]
 
         def docs() -> str:
-            texts = guidance(folder, [root], ["AGENTS.md"], limits=LIMITS)
+            texts = guidance(folder, [root], ["AGENTS.md"], limits=LIMITS, closed=closed)
             return joined(texts, LIMITS, KeepDocs.SPECIFIC)
 
         def prompt() -> SystemPrompt:
-            context = project_context(folder, LIMITS)
-            skills = skills_in(Workspace(folder)).listing
+            context = project_context(folder, LIMITS, closed=closed)
+            skills = skills_in(Workspace(folder, closed=closed)).listing
             return SystemPrompt("goal", str(folder), "", docs(), context, skills, memory)
 
         made = prompt()

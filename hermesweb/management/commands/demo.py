@@ -24,7 +24,7 @@ SAID = {
         "Begin with what describes it, then follow the names that it uses most.\n"
     ),
 }
-# What an earlier session would have left, so that the first run has something to recall.
+# Said in the name of the owner, so that the first run has something to recall.
 REMEMBERED = "Whoever asks what this project does wants the files that matter named by their path."
 
 
