@@ -10,11 +10,6 @@ from hermesweb.models import AgentSession, ModelEndpoint
 from hermesweb.prices import prices_in
 
 
-def at_hand() -> dict[str, ModelEndpoint]:
-    """Those whose keys are there, by name."""
-    return {row.name: row for row in ModelEndpoint.objects.all() if endpoints.has_key(row)}
-
-
 def tier_of(row: ModelEndpoint) -> Tier:
     family = f"{row.kind} {row.base_url}"
     return Tier(row.name, row.tier, family, row.model, row.window, prices_in(row))
@@ -22,7 +17,7 @@ def tier_of(row: ModelEndpoint) -> Tier:
 
 def tiers_of(session: AgentSession) -> Tiers | None:
     """None for a session whose model is no endpoint. Another model than its own gets no secrets."""
-    rows = at_hand()
+    rows = {row.name: row for row in endpoints.at_hand()}
     own = rows.pop(session.model, None)
     if own is None:
         return None
