@@ -1,4 +1,4 @@
-"""The one rule of who may see and steer a session."""
+"""The one rule of who may see and steer a session, and whose a webhook is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db.models import QuerySet
 from django.http import Http404
 
-from hermesweb.models import AgentSession
+from hermesweb.models import AgentSession, Webhook
 from hermesweb.shown import storable
 
 Anyone = AbstractBaseUser | AnonymousUser
@@ -36,6 +36,14 @@ def session_with(user: Anyone, session_id: str, number: int) -> AgentSession:
     if not session.messages.filter(number=number).exists():
         raise Http404(f"there is no message {number}")
     return session
+
+
+def webhook_or_404(user: Anyone, id: int) -> Webhook:
+    """It is its owner's alone; staff have the admin."""
+    webhook = Webhook.objects.filter(owner_id=user.pk, pk=id).first()
+    if webhook is None:
+        raise Http404(f"there is no webhook {id}")
+    return webhook
 
 
 def may_read_raw(user: Anyone) -> bool:

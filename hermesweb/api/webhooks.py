@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404
 from ninja import Query, Router, Status
 
 from hermesweb import acts, webhooks
+from hermesweb.access import webhook_or_404
 from hermesweb.api.paging import Window, page
 from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
@@ -50,7 +50,7 @@ def add(request: SignedIn, body: NewWebhook) -> Status[dict[str, Any]]:
 
 @router.patch("/webhooks/{id}")
 def change(request: SignedIn, id: int, body: Changes) -> dict[str, Any]:
-    webhook = _webhook(request, id)
+    webhook = webhook_or_404(request.user, id)
     acts.change_webhook(request.user, webhook, **body.dict(exclude_none=True))
     return _shape(webhook)
 
@@ -58,25 +58,18 @@ def change(request: SignedIn, id: int, body: Changes) -> dict[str, Any]:
 @router.delete("/webhooks/{id}", response={204: None})
 def delete(request: SignedIn, id: int) -> Status[None]:
     """What waits for it is not sent."""
-    acts.delete_webhook(request.user, _webhook(request, id))
+    acts.delete_webhook(request.user, webhook_or_404(request.user, id))
     return Status(204, None)
 
 
 @router.get("/webhooks/{id}/deliveries")
 def deliveries(request: SignedIn, id: int, window: Query[Window]) -> dict[str, Any]:
     """Newest first; of those that ended the newest 200 are kept."""
-    rows = _webhook(request, id).deliveries.order_by("-pk")
+    rows = webhook_or_404(request.user, id).deliveries.order_by("-pk")
     if after := window.numbers(1):
         rows = rows.filter(pk__lt=after[0])
     found = list(rows[: window.limit + 1])
     return page(found, window, lambda row: str(row.pk), _told)
-
-
-def _webhook(request: SignedIn, id: int) -> Webhook:
-    found = webhooks.of_owner(request.user).filter(pk=id).first()
-    if found is None:
-        raise Http404(f"there is no webhook {id}")
-    return found
 
 
 def _shape(webhook: Webhook) -> dict[str, Any]:

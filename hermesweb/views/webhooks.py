@@ -5,16 +5,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from hermesweb import acts, webhooks
+from hermesweb.access import webhook_or_404
 from hermesweb.http import SignedIn
 from hermesweb.labels import sentence
-from hermesweb.models import Delivery, Webhook
+from hermesweb.models import Delivery
 from hermesweb.webhook_form import WebhookForm
 
 DELIVERIES = 50
@@ -45,7 +46,7 @@ def page(request: SignedIn) -> HttpResponse:
 @never_cache
 @login_required
 def edit(request: SignedIn, id: int) -> HttpResponse:
-    found = _webhook(request, id)
+    found = webhook_or_404(request.user, id)
     sent = request.POST if request.method == "POST" else None
     form = WebhookForm(sent, webhook=found)
     if form.is_valid() and _done(
@@ -60,7 +61,7 @@ def edit(request: SignedIn, id: int) -> HttpResponse:
 @require_POST
 @login_required
 def delete(request: SignedIn, id: int) -> HttpResponse:
-    acts.delete_webhook(request.user, _webhook(request, id))
+    acts.delete_webhook(request.user, webhook_or_404(request.user, id))
     messages.success(request, _("The webhook is deleted; what waited for it is not sent."))
     return redirect("webhooks")
 
@@ -74,10 +75,3 @@ def _done(form: WebhookForm, act: Callable[[], object]) -> bool:
     except acts.Refused as refusal:
         form.add_error(None, sentence(str(refusal)))
     return not form.errors
-
-
-def _webhook(request: SignedIn, id: int) -> Webhook:
-    found = webhooks.of_owner(request.user).filter(pk=id).first()
-    if found is None:
-        raise Http404(f"there is no webhook {id}")
-    return found
