@@ -21,6 +21,9 @@ from hermesweb.models import AgentSession, SessionEvent
 from hermesweb.occasions import occasions_of
 from hermesweb.shown import shown
 
+# Messages that one event names.
+TOLD_NUMBERS = 100
+
 
 class FenceLost(Exception):
     """Another holder took the session over; what came after that is not written."""
@@ -46,11 +49,14 @@ def record(session_id: str, fence: int, events: Sequence[Event]) -> int:
 def record_flag(
     session_id: str, kind: EventKind, change: Callable[[AgentSession], Mapping[str, Any]]
 ) -> int:
-    """Write what a person set, with its event. `change` alters the locked row and its neighbours
-    and returns the facts; what it raises undoes all of it."""
+    """Write what a person set, with its event, or several where it names too many messages for one.
+    `change` alters the locked row and its neighbours and returns the facts; what it raises undoes
+    all of it."""
     with transaction.atomic():
-        session = _advance(session_id, 1)
-        _tell(session, [(kind, change(session))])
+        session = _advance(session_id, 0)
+        told = _parts(kind, change(session))
+        session.seq += len(told)
+        _tell(session, [(kind, facts) for facts in told])
         session.save()
         return session.seq
 
@@ -94,6 +100,15 @@ def _advance(
             raise FenceLost(f"session {session_id}: fencing number {fence} is no longer in force")
         raise NoSuchSession(f"there is no session {session_id}: it was deleted")
     return AgentSession.objects.get(pk=session_id)
+
+
+def _parts(kind: EventKind, facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Every flag that is set is told, and each event stays small."""
+    if kind not in (EventKind.PINNED, EventKind.UNPINNED):
+        return [facts]
+    numbers, step = facts["numbers"], TOLD_NUMBERS
+    starts = range(0, len(numbers), step)
+    return [{**facts, "numbers": numbers[start : start + step]} for start in starts]
 
 
 def _tell(session: AgentSession, told: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:

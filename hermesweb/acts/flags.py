@@ -24,7 +24,6 @@ from hermesweb.models import AgentSession, SessionKind, Status, StoredMessage
 from hermesweb.shown import shown
 
 TITLE_CHARS = 200
-TOLD_NUMBERS = 100
 RIGID = (
     Category.SYSTEM_PROMPT,
     Category.PROJECT_DOCS,
@@ -196,7 +195,7 @@ def _check_reachable(row: AgentSession) -> None:
 
 def _pin_facts(row: AgentSession, numbers: Collection[int]) -> dict[str, Any]:
     return {
-        "numbers": sorted(numbers)[:TOLD_NUMBERS],
+        "numbers": sorted(set(numbers)),
         "pinned_bytes": row.pinned_bytes,
         "floor": floor(row),
     }

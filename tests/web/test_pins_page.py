@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from builders import a_user, said
 from django.contrib.auth.models import User
@@ -9,7 +11,9 @@ from django.test import Client
 from scenes import HTMX, a_talk, a_talk_of, compacted, html_of, words_of
 
 from hermesweb import acts
-from hermesweb.models import AgentSession
+from hermesweb.diffs import rows_of
+from hermesweb.models import AgentSession, AuditEntry
+from hermesweb.pinned import drawer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 RULE = "Never touch the port 8080."
@@ -82,6 +86,25 @@ def test_strangers_see_and_change_nothing(client: Client, ada: User) -> None:
     client.force_login(a_user("bob"))
     assert client.get(url(session)).status_code == 404
     assert client.post(url(session, "change"), {"number": 4, "do": "pin"}).status_code == 404
+
+
+def test_many_pins_at_once_are_all_told_in_events_that_stay_small(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada, 230, text="x")
+    compacted(session, start=222, stop=226)
+    first = session.seq + 1
+    acts.pin(ada, session, range(3, 213))
+    told = list(session.events.filter(seq__gte=first).order_by("seq"))
+    assert [event.kind for event in told] == ["pinned"] * 3
+    assert [event.seq for event in told] == [first, first + 1, first + 2]
+    assert session.seq == first + 2
+    assert [number for event in told for number in event.data["numbers"]] == list(range(3, 213))
+    assert all(len(json.dumps(event.data)) < 2_000 for event in told)
+    assert AuditEntry.objects.get().new["numbers"] == list(range(3, 213))
+    assert all(pin.at for pin in drawer(session).pins)
+    rows = rows_of(session, session.stored_compactions.get())
+    assert not [row.number for row in rows if row.fate == "pinned"]
 
 
 def test_a_pinned_result_names_the_call_that_it_keeps(client: Client, ada: User) -> None:
