@@ -50,7 +50,6 @@ class CompactForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=_("Told to the model that writes it."),
     )
-
     model = forms.ChoiceField(
         required=False,
         label=_("Summary written by"),
@@ -59,9 +58,10 @@ class CompactForm(forms.Form):
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data, auto_id="compact-%s")
-        names = [row.name for row in endpoints.at_hand()]
-        choices = [("", _("the model that the session chooses")), *zip(names, names, strict=True)]
-        self.fields["model"].choices = choices  # type: ignore[attr-defined]
+        self.fields["model"].choices = [  # type: ignore[attr-defined]
+            ("", _("the model that the session chooses")),
+            *((row.name, row.name) for row in endpoints.at_hand()),
+        ]
 
     @property
     def options(self) -> CompactionOptions:

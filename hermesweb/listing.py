@@ -40,12 +40,12 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which rows. `whole`: `q` is looked for in whole texts, with their secrets
-    where it is `raw`. `fate`: only what left the list by
-    it, or `alive`; `size`: bytes at least. `before` and `after` are keys (place or bytes, number)
-    of rows beside the page; without them it is the one that begins with `message`, which is shown
-    opened, else the newest page, or that of the largest. `seen`: what is born after that message is
-    shown as fresh."""
+    """Which rows. `whole`: `q` is looked for in whole texts, with their secrets where it is `raw`.
+    `fate`: only what left the list by it, or `alive`; `size`: bytes at least. `before` and `after`
+    are keys (place or bytes, number) of rows beside the page; without them it is the one that
+    begins with `message`, which is shown opened, else the newest page, or that of the largest.
+    `seen`: what is born after that message is shown as fresh.
+    """
 
     view: View = View.MODEL
     order: Order = Order.IN_ORDER
