@@ -24,8 +24,17 @@ MOST_PREDECESSORS = 30
 KINDS = [(one.value, words_lazy(one)) for one in EntryKind]
 
 
-class NewSession(forms.Form):
-    """Fields of `acts.create`, which checks the values; a message stands at its field."""
+class ActForm(forms.Form):
+    """The fields of an act, which checks the values."""
+
+    def add_invalid(self, error: Invalid) -> None:
+        """Of a field that is not seen it is told above the others."""
+        seen = {field.name for field in self.visible_fields()}
+        self.add_error(error.field if error.field in seen else None, sentence(str(error)))
+
+
+class NewSession(ActForm):
+    """Of `acts.create`."""
 
     instruction = forms.CharField(
         strip=False,
@@ -91,8 +100,7 @@ class NewSession(forms.Form):
         return text
 
     def add_invalid(self, error: Invalid) -> None:
-        field = "instruction" if error.field == "text" else error.field
-        self.add_error(field if field in self.fields else None, sentence(str(error)))
+        super().add_invalid(Invalid(str(error), "instruction") if error.field == "text" else error)
 
     def _offer(self, field: str, names: Any) -> None:
         self.fields[field].widget.choices = [(name, name) for name in names]
@@ -105,8 +113,8 @@ class NewSession(forms.Form):
         self.fields["predecessor"].widget.choices = [("", _("no other session")), *named]
 
 
-class ForkSession(forms.Form):
-    """Fields of `acts.fork`, which checks the values: what the source has, where it has it."""
+class ForkSession(ActForm):
+    """Of `acts.fork`: what the source has, where it has it."""
 
     at = forms.CharField(widget=forms.HiddenInput)
     text = forms.CharField(
@@ -139,14 +147,9 @@ class ForkSession(forms.Form):
         for field, offered in (("model", names), ("profile", profiles)):
             self.fields[field].widget.choices = [(name, name) for name in offered]
 
-    def add_invalid(self, error: Invalid) -> None:
-        """Of a field that is not seen it is told above the others."""
-        seen = {field.name for field in self.visible_fields()}
-        self.add_error(error.field if error.field in seen else None, sentence(str(error)))
 
-
-class Correction(forms.Form):
-    """What a person may change of a memory entry; `acts` checks the values."""
+class Correction(ActForm):
+    """What a person may change of a memory entry."""
 
     kind = forms.ChoiceField(label=_("Kind"), choices=KINDS)
     text = forms.CharField(
@@ -158,9 +161,6 @@ class Correction(forms.Form):
         ),
         error_messages={"required": _("Write what later sessions should know.")},
     )
-
-    def add_invalid(self, error: Invalid) -> None:
-        self.add_error(error.field if error.field in self.fields else None, sentence(str(error)))
 
 
 class NewEntry(Correction):

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from hermesweb.forms import ActForm
 from hermesweb.models import Webhook
 from hermesweb.occasions import Occasion
 
@@ -18,8 +19,8 @@ NAMES = {
 }
 
 
-class WebhookForm(forms.Form):
-    """Fields of `acts.add_webhook`; of one that is there, a secret that is left empty stays."""
+class WebhookForm(ActForm):
+    """Of `acts.add_webhook`; of one that is there, a secret that is left empty stays."""
 
     url = forms.CharField(
         label=_("Address"),

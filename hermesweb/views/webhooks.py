@@ -71,7 +71,7 @@ def _done(form: WebhookForm, act: Callable[[], object]) -> bool:
     try:
         act()
     except acts.Invalid as problem:
-        form.add_error(problem.field, sentence(str(problem)))
+        form.add_invalid(problem)
     except acts.Refused as refusal:
         form.add_error(None, sentence(str(refusal)))
     return not form.errors
