@@ -12,6 +12,7 @@ from agentcore.tools.base import Picture, ToolResult
 
 # Bytes from the front that tell the kind.
 FRONT_BYTES = 16
+UNPACKED_BYTES = 65_536
 # Providers refuse a longer side.
 MOST_SIDE = 8_000
 
@@ -71,7 +72,7 @@ def _sides(data: bytes, kind: str) -> tuple[int, int]:
 
 
 def _png(data: bytes) -> tuple[int, int]:
-    sides, has_pixels, at, name = (0, 0), False, 8, b""
+    sides, pixels, at, name = (0, 0), bytearray(), 8, b""
     while name != b"IEND":
         length, name = struct.unpack_from(">I4s", data, at)
         (told,) = struct.unpack_from(">I", data, at + 8 + length)
@@ -79,9 +80,22 @@ def _png(data: bytes) -> tuple[int, int]:
             raise ValueError(f"the checksum at offset {at} is wrong")
         if name == b"IHDR":
             sides = struct.unpack_from(">II", data, at + 8)
-        has_pixels = has_pixels or name == b"IDAT"
+        if name == b"IDAT":
+            pixels += data[at + 8 : at + 8 + length]
         at += 12 + length
-    return sides if has_pixels else (0, 0)
+    _check_packed(pixels)
+    return sides
+
+
+def _check_packed(pixels: bytearray) -> None:
+    """Only their beginning is unpacked: all of them may be a thousand times as many bytes."""
+    unpacking = zlib.decompressobj()
+    try:
+        begin = unpacking.decompress(pixels, UNPACKED_BYTES)
+    except zlib.error as error:
+        raise ValueError("its pixels cannot be unpacked") from error
+    if not begin or (len(begin) < UNPACKED_BYTES and not unpacking.eof):
+        raise ValueError("it has too few pixels" if begin else "it has no pixels")
 
 
 def _jpeg(data: bytes) -> tuple[int, int]:

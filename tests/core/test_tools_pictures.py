@@ -29,9 +29,10 @@ def chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-def png(width: int = 3, height: int = 2) -> bytes:
+def png(width: int = 3, height: int = 2, pixels: bytes | None = None) -> bytes:
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    pixels = zlib.compress(b"\0" * (width + 1) * min(height, 9))
+    if pixels is None:
+        pixels = zlib.compress(b"\0" * (width + 1) * min(height, 9))
     parts = chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + parts
 
@@ -125,6 +126,25 @@ def test_a_png_with_a_changed_byte_is_refused(at: int, change: int) -> None:
 def test_any_bytes_behind_the_front_are_a_picture_or_refused(kind: str, rest: bytes) -> None:
     with suppress(ToolError):
         assert taken(PICTURES[kind][:FRONT_BYTES] + rest, kind.split()[0]).pictures
+
+
+@pytest.mark.parametrize(
+    ("pixels", "reason"),
+    [
+        (b"", "it has no pixels"),
+        (b"garbage", "its pixels cannot be unpacked"),
+        (zlib.compress(b""), "it has no pixels"),
+        (zlib.compress(bytes(range(200)))[:-30], "it has too few pixels"),
+    ],
+)
+async def test_a_png_whose_checksums_are_right_and_pixels_wrong_is_refused(
+    tmp_path: Path, pixels: bytes, reason: str
+) -> None:
+    (tmp_path / "a.png").write_bytes(png(pixels=pixels))
+    call = ToolCall("c", "read_file", dumps({"path": "a.png"}))
+    outcome = await toolbox(Workspace(tmp_path.resolve())).call(call)
+    assert outcome.status is ToolStatus.FAILED and not outcome.pictures
+    assert f"begins as a PNG picture but is broken: {reason}" in outcome.text
 
 
 async def test_an_empty_file_and_text_under_a_name_of_a_picture_are_what_they_are(
