@@ -4,6 +4,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from hermesweb.spark import BARS, spark
+from hermesweb.templatetags.units import chip
 
 
 def test_a_spark_has_one_bar_a_turn_and_its_cuts() -> None:
@@ -37,5 +38,4 @@ def test_a_spark_is_drawn_as_paths() -> None:
 
 
 def test_a_category_chip_shows_its_letter_and_name() -> None:
-    html = render_to_string("_category_chip.html", {"category": "summary"})
-    assert html.strip() == '<span class="letter cat-summary" title="Summary">Y</span>'
+    assert chip("summary") == '<span class="letter cat-summary" title="Summary">Y</span>'
