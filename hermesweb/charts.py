@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentcore.compaction.result import CompactionState
@@ -20,6 +21,8 @@ DRAWN = (
     *("stable_prefix", "request_bytes", "unseen"),
 )
 # What the strip draws of a turn, beside what fills it.
+# Of a compaction that was applied: its number and how many bytes it freed.
+Cut = tuple[int, int]
 STRIP_COLUMNS = ("turn", "bytes", "used", "limit", "unseen", "compacted_before")
 
 
@@ -39,16 +42,13 @@ def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS
 def chart_rows(session: AgentSession, most: int) -> list[dict[str, Any]]:
     turns = session.stored_turns.order_by("number")
     light = list(turns.values_list("number", "used"))
-    applied = session.stored_compactions.filter(state=CompactionState.APPLIED)
-    peaks = dict(_peaks(light, set(applied.values_list("turn", flat=True)), most))
+    peaks = dict(_peaks(light, _cuts(session), most))
     turns = turns.only(*DRAWN)
     if len(peaks) < len(light):
         turns = turns.filter(number__in=peaks)
     # A turn that ended between the two queries is drawn when it is told of.
     return [
-        {**_row(turn), "compacted_before": peaks[turn.number]}
-        for turn in turns
-        if turn.number in peaks
+        {**_row(turn), **_compacted(peaks[turn.number])} for turn in turns if turn.number in peaks
     ]
 
 
@@ -118,16 +118,34 @@ def _stable(turn: StoredTurn) -> float | None:
     return round(min(turn.stable_prefix / turn.request_bytes, 1.0), 3)
 
 
+def _cuts(session: AgentSession) -> Mapping[int, list[Cut]]:
+    """By the turn they were made after."""
+    applied = session.stored_compactions.filter(state=CompactionState.APPLIED).order_by("number")
+    found: dict[int, list[Cut]] = defaultdict(list)
+    for number, turn, before, after in applied.values_list("number", "turn", "before", "after"):
+        found[turn].append((number, (before or 0) - (after or 0)))
+    return found
+
+
+def _compacted(cuts: Sequence[Cut]) -> dict[str, Any]:
+    """The compactions before a row, told as one."""
+    if not cuts:
+        return {"compacted_before": False, "compactions": None}
+    numbers, freed = zip(*cuts, strict=True)
+    told = {"first": numbers[0], "last": numbers[-1], "freed": sum(freed)}
+    return {"compacted_before": True, "compactions": told}
+
+
 def _peaks(
-    light: Sequence[tuple[int, int]], compacted_after: Container[int], most: int
-) -> list[tuple[int, bool]]:
-    """The fullest turn of each bin, and whether the list was compacted before one of the bin."""
+    light: Sequence[tuple[int, int]], cuts: Mapping[int, list[Cut]], most: int
+) -> list[tuple[int, list[Cut]]]:
+    """The fullest turn of each bin, and the compactions before those of the bin."""
     size = max(1, -(-len(light) // most))
     bins = [light[start : start + size] for start in range(0, len(light), size)]
     return [
         (
             max(part, key=lambda turn: turn[1])[0],
-            any(number - 1 in compacted_after for number, _ in part),
+            [cut for number, _ in part for cut in cuts.get(number - 1, ())],
         )
         for part in bins
     ]

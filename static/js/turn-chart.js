@@ -6,12 +6,12 @@
 // Dispatches turn:selected {turn} (bubbling) when a bar is clicked.
 
 import { CATEGORIES, label, UNSEEN } from "./categories.js";
+import { cutNames } from "./cut-names.js";
 import { onThemeChange, palette } from "./palette.js";
 import { ceiling, quantity, stack, unitWord } from "./turns.js";
 import { gettext } from "./words.js";
 
 const AT_MOST_EVERY = 2000;
-const MOST_NAMES = 8;
 // Plotly writes its own rules and those of its maps into inline style sheets, which our policy
 // refuses, unless elements with these ids are there; css/plot.css holds what a chart needs. The
 // second id changes with the bundle: the test of the policy then names the new one.
@@ -20,6 +20,9 @@ const STAND_INS = [
   { id: "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53" },
 ];
 const TICK_WIDTH = 70;
+const MARGIN = { l: 64, r: 16, t: 28, b: 36 };
+// It fills its panel, which is as high as what stands beside it, within these.
+const [LOWEST, HIGHEST] = [340, 560];
 const MOST_GHOSTS = 12;
 // More turns are stacked areas with steps: one shape a category instead of one a turn.
 const MOST_BARS = 100;
@@ -81,7 +84,7 @@ class TurnChart extends HTMLElement {
 
   #draw() {
     const colours = palette(this);
-    const looks = layout(this.#data, colours, this.clientWidth);
+    const looks = layout(this.#data, colours, this.clientWidth, this.clientHeight);
     window.Plotly.react(this.#place, traces(this.#data, colours), looks, CONFIG);
   }
 
@@ -187,7 +190,7 @@ function ghosts({ turns, unit, forecast }, colours) {
   };
 }
 
-export function layout({ turns, unit, threshold, name, forecast }, colours, width) {
+export function layout({ turns, unit, threshold, name, forecast }, colours, width, height) {
   const limit = turns.at(-1)?.limit;
   const places = positions(turns);
   const marks = cuts(turns, places);
@@ -196,8 +199,8 @@ export function layout({ turns, unit, threshold, name, forecast }, colours, widt
   return {
     barmode: "stack",
     bargap: 0.08,
-    height: 340,
-    margin: { l: 64, r: 16, t: 28, b: 36 },
+    height: Math.min(Math.max(height, LOWEST), HIGHEST),
+    margin: MARGIN,
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { size: 14, color: colours["ink-2"], family: getComputedStyle(document.body).fontFamily },
@@ -213,7 +216,7 @@ export function layout({ turns, unit, threshold, name, forecast }, colours, widt
       ...(limit ? [words(limit, gettext("limit %(limit)s", { limit: quantity(limit, unit) }), colours)] : []),
       ...(next ? [words(next, gettext("%(stage)s at %(size)s", { stage: name, size: quantity(Math.round(next), unit) }), colours, "top")] : []),
       ...(forecast && turns.length ? [due(turns, places, forecast, colours)] : []),
-      ...named(marks).map(({ x, count }) => above(x, `C${count}`, colours)),
+      ...cutNames(marks, scale(places, forecast, width)).map((one) => above(one, colours)),
     ],
   };
 }
@@ -228,14 +231,14 @@ function positions(turns) {
 }
 
 function cuts(turns, places) {
-  const compacted = turns.flatMap((row, place) => (row.compacted_before ? [places[place] - 1] : []));
-  return compacted.map((x, place) => ({ x, count: place + 1 }));
+  return turns.flatMap(({ compacted_before, compactions }, place) => (compacted_before ? [{ x: places[place] - 1, compactions }] : []));
 }
 
-// Of many marks every so many has its name, so that no two names overlap on a narrow page.
-function named(marks) {
-  const step = Math.max(1, Math.ceil(marks.length / MOST_NAMES));
-  return marks.filter(({ count }) => count % step === 0);
+// From a place on the axis to pixels from its beginning.
+function scale(places, forecast, width) {
+  const ahead = forecast ? Math.min(forecast.turns, MOST_GHOSTS) : 0;
+  const step = (width - MARGIN.l - MARGIN.r) / ((places.at(-1) ?? 0) + 1 + ahead);
+  return (x) => (x + 0.5) * step;
 }
 
 function turnTicks(turns, places, most) {
@@ -265,7 +268,7 @@ function upright(x, color) {
 
 function words(y, text, colours, yanchor = "bottom") {
   const place = { y, xref: "paper", x: 0, xanchor: "left", yanchor };
-  return { text, ...place, showarrow: false, font: { color: colours.ink } };
+  return { text, ...place, showarrow: false, bgcolor: colours.surface, font: { color: colours.ink } };
 }
 
 function due(turns, places, { turns: left, pace }, colours) {
@@ -275,8 +278,9 @@ function due(turns, places, { turns: left, pace }, colours) {
   return { text, ...place, xanchor: "right", yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
 }
 
-function above(x, text, colours) {
-  return { text, x, yref: "paper", y: 1, yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
+function above({ x, text, end }, colours) {
+  const place = { x, xanchor: end ? "right" : "left", yref: "paper", y: 1, yanchor: "bottom" };
+  return { text, ...place, showarrow: false, font: { color: colours.ink } };
 }
 
 customElements.define("turn-chart", TurnChart);

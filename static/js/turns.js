@@ -1,6 +1,6 @@
 // Rows of the turn strip and the turn chart: {turn, bytes, used, limit, unseen, breakdown,
-// compacted_before}, unseen (of what is used) only of recordings; those of the chart have `stable` (share of the request that was as before) and
-// `estimate` too. `used` and `limit` are in the limit's unit, breakdown in bytes.
+// compacted_before}, unseen (of what is used) only of recordings; those of the chart have `stable` (share of the request that was as before),
+// `estimate` and `compactions` ({first, last, freed in bytes} of those before it, or null) too. `used` and `limit` are in the limit's unit, breakdown in bytes.
 
 import { CATEGORIES, UNSEEN } from "./categories.js";
 

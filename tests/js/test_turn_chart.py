@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,14 +14,19 @@ Show = Callable[..., Page]
 CHART = '<turn-chart src="/chart.json" plotly="/static/plotly/plotly.min.js"></turn-chart>'
 
 
-def a_turn(turn: int, used: int, *, compacted_before: bool = False) -> dict[str, Any]:
+def a_turn(
+    turn: int, used: int, *, after: tuple[int, int] | None = None, freed: int = 60_000
+) -> dict[str, Any]:
+    """`after`: the first and last compaction between it and the turn before."""
+    told = {"first": after[0], "last": after[1], "freed": freed} if after else None
     return {
         "turn": turn,
         "bytes": used,
         "used": used,
         "limit": 100_000,
         "breakdown": {"system_prompt": used // 4, "tool_results": used - used // 4},
-        "compacted_before": compacted_before,
+        "compacted_before": after is not None,
+        "compactions": told,
     }
 
 
@@ -28,7 +34,7 @@ def data(*turns: dict[str, Any]) -> str:
     return json.dumps({"unit": "bytes", "threshold": 0.8, "name": "snip", "turns": turns})
 
 
-TURNS = (a_turn(1, 40_000), a_turn(2, 90_000), a_turn(3, 30_000, compacted_before=True))
+TURNS = (a_turn(1, 40_000), a_turn(2, 90_000), a_turn(3, 30_000, after=(1, 1)))
 
 
 @pytest.fixture
@@ -78,17 +84,47 @@ def test_a_compaction_leaves_a_gap_with_its_mark(show: Show) -> None:
     assert plot(page, "plot.layout.annotations.map(({ text }) => text)") == [
         "limit 100,000 bytes",
         "snip at 80,000 bytes",
-        "C1",
+        "C1 freed 60.0 kB",
     ]
 
 
-def test_of_many_compactions_so_many_are_named_as_fit(show: Show) -> None:
-    turns = [{**TURNS[0], "turn": n, "compacted_before": n > 1} for n in range(1, 22)]
+def test_compactions_in_one_gap_are_named_together(show: Show) -> None:
+    turns = [
+        *TURNS[:2],
+        a_turn(3, 30_000, after=(2, 4)),
+        a_turn(4, 9_000, after=(5, 5), freed=-200),
+    ]
     page = show(CHART, "turn-chart", answers={"/chart.json": data(*turns)})
     wait_for_bars(page)
     names = plot(page, "plot.layout.annotations.slice(2).map(({ text }) => text)")
-    assert names == ["C3", "C6", "C9", "C12", "C15", "C18"]
+    assert names == ["C2–4 freed 60.0 kB", "C5 added 200 B"]
+
+
+@pytest.mark.parametrize("width", [360, 1_000])
+def test_of_many_compactions_so_many_are_named_as_fit(show: Show, page: Page, width: int) -> None:
+    turns = [a_turn(n, 40_000, after=(n - 1, n - 1) if n > 1 else None) for n in range(1, 22)]
+    page.set_viewport_size({"width": width, "height": 900})
+    show(CHART, "turn-chart", answers={"/chart.json": data(*turns)})
+    wait_for_bars(page)
+    names = page.locator(".plot .annotation").filter(has_text="C")
+    assert names.last.text_content() == "C20"
+    boxes = [names.nth(place).bounding_box() for place in range(names.count())]
+    sides = [(box["x"], box["x"] + box["width"]) for box in boxes if box]
+    assert len(sides) >= 4
+    assert all(right < left for (_, right), (left, _) in pairwise(sides))
     assert plot(page, "plot.layout.shapes.length") == 2 + 20
+
+
+def test_it_is_as_high_as_what_stands_beside_it(show: Show) -> None:
+    look = ".split { display: grid; grid-template-columns: 1fr 1fr } .panel { display: grid }"
+    beside = '<aside class="panel"><div id="rail"></div></aside>'
+    turns = f'<section class="panel"><h2>Turns</h2><turn-strip></turn-strip>{CHART}</section>'
+    body = f"""<style nonce="n">{look} #rail {{ height: 700px }}</style>
+        <div class="split">{turns}{beside}</div>"""
+    page = show(body, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    wait_for_bars(page)
+    drawing = page.locator(".main-svg >> nth=0").bounding_box()
+    assert drawing and 450 < drawing["height"] <= 560
 
 
 def test_the_plot_lies_in_its_box(show: Show) -> None:
@@ -164,7 +200,10 @@ def test_what_is_estimated_is_hatched(show: Show) -> None:
 
 
 def test_many_turns_are_stacked_areas_with_few_nodes(show: Show) -> None:
-    turns = [a_turn(n, 10_000 + n, compacted_before=n % 100 == 0) for n in range(1, 1_001)]
+    turns = [
+        a_turn(n, 10_000 + n, after=(n // 100, n // 100) if n % 100 == 0 else None)
+        for n in range(1, 1_001)
+    ]
     page = show(CHART, "turn-chart", answers={"/chart.json": data(*turns)})
     page.locator(".plot .fills path").first.wait_for(state="attached")
     kinds = plot(page, "plot.data.map(({ type, stackgroup }) => [type, stackgroup ?? null])")

@@ -278,17 +278,37 @@ def test_a_compaction_is_marked_before_the_turn_that_follows_it(ada: User) -> No
     assert [row["compacted_before"] for row in chart_rows(session, 100)] == [False, False, True]
 
 
+def test_compactions_after_one_turn_are_told_as_one_mark_by_their_numbers(ada: User) -> None:
+    session = a_talk(ada, 8)
+    for number, state, before, after in (
+        (1, "no_change", 9_000, 9_000),
+        (2, "applied", 9_000, 7_000),
+        (3, "applied", 7_000, 6_500),
+    ):
+        Compaction.objects.create(
+            session=session,
+            number=number,
+            state=state,
+            trigger="threshold",
+            turn=2,
+            before=before,
+            after=after,
+        )
+    told = [row["compactions"] for row in chart_rows(session, 100)]
+    assert told == [None, None, {"first": 2, "last": 3, "freed": 2_500}]
+
+
 def test_a_turn_that_ends_while_the_chart_is_read_waits_for_the_next(
     ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = a_talk(ada, 8)
     last = session.stored_turns.get(number=3)
 
-    def peaks(light: list[tuple[int, int]], *rest: Any) -> list[tuple[int, bool]]:
+    def peaks(light: list[tuple[int, int]], *rest: Any) -> list[tuple[int, list[Any]]]:
         StoredTurn.objects.filter(pk=last.pk).update(number=4)
         last.pk = None
         last.save()
-        return [(number, False) for number, _ in light]
+        return [(number, []) for number, _ in light]
 
     monkeypatch.setattr(charts, "_peaks", peaks)
     assert [row["turn"] for row in chart_rows(session, 100)] == [1, 2, 3]
