@@ -268,6 +268,12 @@ def test_a_wrong_verb_is_told(caller: Caller, verb: str, path: str) -> None:
     assert problem(caller.send(verb, path))[:2] == (405, "method_not_allowed")
 
 
+@pytest.mark.parametrize("verb", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+def test_a_path_that_is_none_is_told_in_the_same_shape(verb: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert problem(client.generic(verb, "/api/v1/sessions/x/nothing"))[:2] == (404, "not_found")
+
+
 @pytest.mark.parametrize(
     ("verb", "path", "body"),
     [
