@@ -8,6 +8,7 @@ anew; those of a POST are not.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -26,6 +27,8 @@ from agentcore.tools.addresses import is_odd_number, is_public
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 T = TypeVar("T")
 
+# What names and addresses of hosts are written with, other letters spelled out.
+_NAME = re.compile(r"[A-Za-z0-9._:-]+")
 REDIRECTS = 5
 ADDRESSES_TRIED = 4
 # The whole is bounded too; a shorter wait for a connection leaves time for other addresses.
@@ -131,8 +134,8 @@ class Fetcher:
             raise ToolError(f"{url}: only http and https addresses can be fetched")
         if url.userinfo:
             raise ToolError(f"{url.copy_with(userinfo=b'')}: leave user and pass out")
-        host = _host(url)
-        if not host or is_odd_number(url.raw_host.decode()):
+        host, name = _host(url), url.raw_host.decode()
+        if not _NAME.fullmatch(name) or is_odd_number(name):
             raise ToolError(f"{url}: {host or 'nothing'!r} is not the name of a host")
         is_trusted = (host, _port(url)) in self.trusted
         if _port(url) not in self.ports and not is_trusted:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.http import Http404
 from django.utils.translation import gettext as _
 
 from hermesweb.labels import words
@@ -21,6 +22,10 @@ class Refused(Exception):
     def __init__(self, text: str, code: str) -> None:
         super().__init__(text)
         self.code = code
+
+
+class Gone(Http404):
+    """What an act is about was deleted meanwhile."""
 
 
 def not_one_of(field: str, known: Iterable[str], value: str) -> str:

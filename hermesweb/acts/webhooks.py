@@ -12,10 +12,11 @@ from django.utils.translation import gettext as _
 
 from agentcore.errors import ToolError
 from hermesweb import audit, posting, webhooks
-from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.errors import Gone, Invalid, Refused
 from hermesweb.models import Webhook
 from hermesweb.models.webhooks import URL_CHARS
 from hermesweb.occasions import Occasion
+from hermesweb.shown import storable
 
 MOST_WEBHOOKS = 10
 SECRET_CHARS = 200
@@ -40,6 +41,7 @@ def change_webhook(who: User, webhook: Webhook, **values: Any) -> None:
     old = _facts(webhook)
     _set(webhook, values)
     with transaction.atomic():
+        _lock(webhook)
         webhook.save(update_fields=list(values))
         if not webhook.active:
             webhooks.drop(webhook, "the webhook was switched off")
@@ -50,6 +52,7 @@ def change_webhook(who: User, webhook: Webhook, **values: Any) -> None:
 def delete_webhook(who: User, webhook: Webhook) -> None:
     """What waits for it goes too."""
     with transaction.atomic():
+        _lock(webhook)
         audit.write(who, "webhook_deleted", old=_facts(webhook))
         webhook.delete()
 
@@ -61,15 +64,25 @@ def check_room(owner: User) -> None:
         raise Refused(text % {"most": MOST_WEBHOOKS}, "too_many")
 
 
+def _lock(webhook: Webhook) -> None:
+    """Raises Gone where somebody else deleted it first."""
+    if not Webhook.objects.select_for_update().filter(pk=webhook.pk).exists():
+        raise Gone(f"there is no webhook {webhook.pk} any more")
+
+
 def check_webhook(**values: Any) -> dict[str, Any]:
     """The values as they are stored. Raises Invalid."""
     if "url" in values:
         values["url"] = _address(values["url"])
     if "occasions" in values:
         values["occasions"] = _occasions(values["occasions"])
-    if len(values.get("secret", "")) > SECRET_CHARS:
+    secret = values.get("secret", "")
+    if len(secret) > SECRET_CHARS:
         text = _("a secret has at most %(most)s characters")
         raise Invalid(text % {"most": SECRET_CHARS}, "secret")
+    if secret != storable(secret):
+        text = _("a secret holds a character that cannot be stored")
+        raise Invalid(text, "secret")
     return values
 
 

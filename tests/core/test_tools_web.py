@@ -67,6 +67,10 @@ async def test_an_error_page_is_shown_as_a_failure() -> None:
         ("ftp://public.example/", "only http and https"),
         ("public.example", "only http and https"),
         ("http://", "not the name of a host"),
+        ("http://[#/", "not the name of a host"),
+        ("http://host]/", "not the name of a host"),
+        ("http://two names.example/", "not the name of a host"),
+        ("http://a%2fb.example/", "not the name of a host"),
         ("http://a\r\nHost: x/", "no address"),
     ],
 )

@@ -67,6 +67,7 @@ def test_one_is_added_and_its_secret_is_never_shown_again(client: Client, ada: U
         ({"url": "file:///etc/passwd"}, "only http and https"),
         ({"url": "https://hook.example:22/"}, "port 22"),
         ({"url": ""}, "Write the address"),
+        ({"url": "http://hook.example]/"}, "not the name of a host"),
         ({"occasions": []}, "at least one occasion"),
         ({"occasions": ["everything"]}, "everything"),
     ],
@@ -139,6 +140,8 @@ def test_the_api_says_what_is_wrong_with_a_value(ada: User) -> None:
     assert problem(refused) == (422, "invalid", "url")
     unknown = caller.post("webhooks", {"url": URL, "occasions": ["all"]})
     assert problem(unknown) == (422, "invalid", "occasions")
+    halved = {"url": URL, "occasions": ["blocked"], "secret": "word\ud800"}
+    assert problem(caller.post("webhooks", halved)) == (422, "invalid", "secret")
 
 
 def test_staff_set_one_for_anybody_in_the_admin(client: Client, ada: User) -> None:
