@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.http import Http404
 from django.utils import timezone
 
 from agentcore.events import Event, EventKind
@@ -29,8 +30,8 @@ class FenceLost(Exception):
     """Another holder took the session over; what came after that is not written."""
 
 
-class NoSuchSession(Exception):
-    """The session was deleted."""
+class NoSuchSession(Http404):
+    """The session was deleted: also what a page or a call about it answers."""
 
 
 def record(session_id: str, fence: int, events: Sequence[Event]) -> int:
@@ -59,6 +60,14 @@ def record_flag(
         _tell(session, [(kind, facts) for facts in told])
         session.save()
         return session.seq
+
+
+def locked(session_id: str) -> AgentSession:
+    """Its row as it is now, locked until the caller's transaction ends. Raises NoSuchSession."""
+    row = AgentSession.objects.select_for_update().filter(pk=session_id).first()
+    if row is None:
+        raise _deleted(session_id)
+    return row
 
 
 def settle(
@@ -98,7 +107,7 @@ def _advance(
     if not rows.update(seq=F("seq") + count, changed_at=changed):
         if fence is not None and AgentSession.objects.filter(pk=session_id).exists():
             raise FenceLost(f"session {session_id}: fencing number {fence} is no longer in force")
-        raise NoSuchSession(f"there is no session {session_id}: it was deleted")
+        raise _deleted(session_id)
     return AgentSession.objects.get(pk=session_id)
 
 
@@ -109,6 +118,10 @@ def _parts(kind: EventKind, facts: Mapping[str, Any]) -> list[Mapping[str, Any]]
     numbers, step = facts["numbers"], TOLD_NUMBERS
     starts = range(0, len(numbers), step)
     return [{**facts, "numbers": numbers[start : start + step]} for start in starts]
+
+
+def _deleted(session_id: str) -> NoSuchSession:
+    return NoSuchSession(f"there is no session {session_id}: it was deleted")
 
 
 def _tell(session: AgentSession, told: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:

@@ -16,6 +16,7 @@ from hermesweb.acts.errors import Refused
 from hermesweb.acts.naming import known
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Instruction, InstructionState
+from hermesweb.recorder import locked
 
 
 def erase(who: User, session: AgentSession, number: int) -> Mapping[str, Any] | Instruction:
@@ -26,7 +27,7 @@ def erase(who: User, session: AgentSession, number: int) -> Mapping[str, Any] | 
         text = _("Only staff may erase a text: ask whoever runs this installation.")
         raise PermissionDenied(text)
     with transaction.atomic():
-        row = AgentSession.objects.select_for_update().get(pk=session.pk)
+        row = locked(session.pk)
         if row.holder:
             return wish(
                 who, session, InstructionKind.ERASE, lambda row: _check(row, number), [number]

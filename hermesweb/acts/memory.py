@@ -12,7 +12,7 @@ from agentcore.limits import Limits
 from agentcore.memory import EntryKind
 from hermesweb import audit, memory
 from hermesweb.acts.creation import allowed_folder
-from hermesweb.acts.errors import Invalid, not_one_of
+from hermesweb.acts.errors import Gone, Invalid, not_one_of
 from hermesweb.models import MemoryEntry
 from hermesweb.shown import shown
 
@@ -41,21 +41,24 @@ def correct(who: User, entry: MemoryEntry, *, kind: str, text: str) -> None:
     old = _facts(entry)
     entry.kind, entry.text, entry.edited = _kind(kind), _line(text), True
     with transaction.atomic():
-        _lock(who)
+        _lock(who, entry)
         entry.save(update_fields=["kind", "text", "edited"])
         _audit(who, "memory_changed", old=old, new=_facts(entry))
 
 
 def forget(who: User, entry: MemoryEntry) -> None:
     with transaction.atomic():
-        _lock(who)
+        _lock(who, entry)
         _audit(who, "memory_deleted", old=_facts(entry))
         entry.delete()
 
 
-def _lock(who: User) -> None:
-    """One writer at a time on the person's chain."""
+def _lock(who: User, entry: MemoryEntry | None = None) -> None:
+    """One writer at a time on the person's chain. Raises Gone for an entry that an earlier one
+    deleted."""
     User.objects.select_for_update().get(pk=who.pk)
+    if entry and not MemoryEntry.objects.filter(pk=entry.pk).exists():
+        raise Gone(f"there is no entry {entry.pk} any more")
 
 
 def _audit(

@@ -22,6 +22,7 @@ from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, Compaction, Preview
 from hermesweb.outcome import why_not
 from hermesweb.planning import Planned, planned
+from hermesweb.recorder import locked
 from hermesweb.shown import storable
 from hermesweb.wake import draft
 
@@ -40,7 +41,7 @@ def preview(
     person looked at until now. Raises Invalid."""
     plan = plan_of(session, options, written)
     base = plan.result.plan.base
-    kept = Preview.objects.create(
+    kept = Preview(
         session=session,
         by=who,
         revision=base.revision,
@@ -49,7 +50,10 @@ def preview(
         plan=prepared.packed(PreparedPlan.of(plan.result)),
         ends_at=timezone.now() + LASTS,
     )
-    session.previews.filter(pk=instead_of, by=who).delete()
+    with transaction.atomic():
+        locked(session.pk)
+        kept.save()
+        session.previews.filter(pk=storable(instead_of), by=who).delete()
     return kept, plan
 
 
@@ -99,11 +103,11 @@ def apply_preview(who: User | None, session: AgentSession, preview_id: str) -> C
 def ask_summary(who: User | None, session: AgentSession, preview_id: str) -> Preview:
     """Have a worker write the summary of a preview; it is kept as one of its own. Refused for a
     preview that ended. The list stays as it is, but a model is paid: audited, not told."""
-    found = found_preview(session, preview_id)
-    asked = {**found.options["asked"], "summary": None}
-    found.options = {"asked": asked, "written": None, "writing": "asked"}
     with transaction.atomic():
-        AgentSession.objects.select_for_update().get(pk=session.pk)
+        locked(session.pk)
+        found = found_preview(session, preview_id)
+        asked = {**found.options["asked"], "summary": None}
+        found.options = {"asked": asked, "written": None, "writing": "asked"}
         found.save(update_fields=["options"])
         audit.write(
             who,
@@ -118,7 +122,7 @@ def ask_summary(who: User | None, session: AgentSession, preview_id: str) -> Pre
 def found_preview(session: AgentSession, preview_id: str) -> Preview:
     """Refused for one that ended or never was: both are as stale."""
     now = timezone.now()
-    found = session.previews.filter(pk=preview_id, ends_at__gt=now).first()
+    found = session.previews.filter(pk=storable(preview_id), ends_at__gt=now).first()
     if found is None:
         raise Refused(
             _("there is no preview %(id)s any more: each is kept for 24 hours, look at a new one")

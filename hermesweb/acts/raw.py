@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from hermesweb import access, audit
 from hermesweb.models import AgentSession
+from hermesweb.recorder import locked
 
 
 def read_raw(who: User, session: AgentSession, what: str) -> None:
@@ -20,5 +21,5 @@ def read_raw(who: User, session: AgentSession, what: str) -> None:
             % {"what": what}
         )
     with transaction.atomic():
-        AgentSession.objects.select_for_update().get(pk=session.pk)
+        locked(session.pk)
         audit.write(who, "raw_read", chain=session.pk, new={"what": what})

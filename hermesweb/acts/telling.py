@@ -37,5 +37,5 @@ def act(
     with transaction.atomic():
         seq = record_flag(session.pk, kind, audited)
         live.announce_on_commit(session.pk, session.owner_id, seq)
-    session.refresh_from_db()
+        session.refresh_from_db()
     return seq
