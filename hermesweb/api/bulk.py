@@ -69,6 +69,8 @@ class ManyPins(Pin, Many):
 
 @router.put("/sessions/{id}/messages/pin")
 def pin_many(request: SignedIn, id: str, body: ManyPins) -> dict[str, Any]:
+    """All or, where nothing else would fit beside them, none. Of `where` those that are not pinned
+    yet."""
     session = session_or_404(request.user, id)
     chosen = body.chosen(session)
     if chosen and body.preview:
@@ -80,6 +82,7 @@ def pin_many(request: SignedIn, id: str, body: ManyPins) -> dict[str, Any]:
 
 @router.delete("/sessions/{id}/messages/pin")
 def unpin_many(request: SignedIn, id: str, body: Many) -> dict[str, Any]:
+    """Of `where` those that are pinned."""
     session = session_or_404(request.user, id)
     chosen = body.chosen(session)
     if chosen and body.preview:

@@ -80,6 +80,7 @@ def undo(request: SignedIn, id: str, number: int) -> Status[dict[str, Any]]:
 
 @router.get("/sessions/{id}/compactions")
 def many(request: SignedIn, id: str, window: Query[Window]) -> dict[str, Any]:
+    """The oldest first, failed attempts and those that changed nothing too; sizes in bytes."""
     session = session_or_404(request.user, id)
     return by_number(session.stored_compactions.select_related("by"), window, short)
 

@@ -30,6 +30,7 @@ class Since(Schema):
 
 @router.get("/sessions/{id}/turns")
 def turns(request: SignedIn, id: str, window: Query[Window]) -> dict[str, Any]:
+    """The oldest first; sizes in bytes, `used` and `limit` in `unit`."""
     session = session_or_404(request.user, id)
     return by_number(session.stored_turns.all(), window, _turn)
 

@@ -33,6 +33,7 @@ def create(request: SignedIn, file: UploadedFile = File()) -> Status[dict[str, A
 
 @router.get("/imports/{id}")
 def one(request: SignedIn, id: str) -> dict[str, Any]:
+    """What was stored of the recording, and what was wrong with it."""
     session = session_or_404(request.user, id)
     if session.kind != SessionKind.IMPORTED:
         raise Http404(f"there is no import {id}")

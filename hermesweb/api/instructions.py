@@ -47,12 +47,14 @@ def waiting(request: SignedIn, id: str, window: Query[Window]) -> dict[str, Any]
 
 @router.patch("/sessions/{id}/instructions/{int:instruction}")
 def edit(request: SignedIn, id: str, instruction: int, body: Text) -> dict[str, Any]:
+    """Of a message that waits; 409 once it was taken or withdrawn."""
     session = session_or_404(request.user, id)
     return ticket(session, acts.edit(request.user, session, instruction, body.text))
 
 
 @router.delete("/sessions/{id}/instructions/{int:instruction}", response={204: None})
 def withdraw(request: SignedIn, id: str, instruction: int) -> Status[None]:
+    """Of any wish that waits, a compaction too; 409 once it was taken."""
     acts.withdraw(request.user, session_or_404(request.user, id), instruction)
     return Status(204, None)
 

@@ -97,6 +97,7 @@ def pin(request: SignedIn, id: str, number: int, body: Pin | None = None) -> dic
 
 @router.delete("/sessions/{id}/messages/{int:number}/pin")
 def unpin(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    """Compactions may take it from now on."""
     session = session_with(request.user, id, number)
     acts.unpin(request.user, session, [number])
     return pinned(session, [number], pinned=False)
@@ -129,12 +130,14 @@ def erase(request: SignedIn, id: str, number: int) -> Status[Any]:
 
 @router.put("/sessions/{id}/messages/{int:number}/checkpoint")
 def set_checkpoint(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    """A summary that goes up to a checkpoint ends before the last one."""
     acts.checkpoint(request.user, session_with(request.user, id, number), number)
     return {"number": number, "checkpoint": True}
 
 
 @router.delete("/sessions/{id}/messages/{int:number}/checkpoint")
 def clear_checkpoint(request: SignedIn, id: str, number: int) -> dict[str, Any]:
+    """The message stays; it is no checkpoint any more."""
     acts.checkpoint(request.user, session_with(request.user, id, number), number, on=False)
     return {"number": number, "checkpoint": False}
 

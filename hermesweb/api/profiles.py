@@ -29,6 +29,7 @@ def many(request: SignedIn) -> dict[str, Any]:
 
 @router.get("/profiles/{name}")
 def one(request: SignedIn, name: str) -> dict[str, Any]:
+    """The version in force."""
     version = versions.current().filter(profile__name=name).first()
     if version is None:
         raise Http404(f"there is no profile {name}")

@@ -100,6 +100,7 @@ def many(request: SignedIn, wanted: Query[Wanted]) -> dict[str, Any]:
 
 @router.get("/sessions/{id}")
 def one(request: SignedIn, id: str) -> dict[str, Any]:
+    """Where it stands: status, what fills its list, what it may hold and what it cost so far."""
     return shape(session_or_404(request.user, id))
 
 
@@ -123,6 +124,7 @@ def delete(request: SignedIn, id: str) -> Status[None]:
 
 @router.post("/sessions/{id}/stop")
 def stop(request: SignedIn, id: str) -> dict[str, Any]:
+    """At once, a run that waits for a person too; what waits in the queue stays there."""
     session = session_or_404(request.user, id)
     acts.stop(request.user, session)
     return shape(session)

@@ -50,6 +50,7 @@ def add(request: SignedIn, body: NewWebhook) -> Status[dict[str, Any]]:
 
 @router.patch("/webhooks/{id}")
 def change(request: SignedIn, id: int, body: Changes) -> dict[str, Any]:
+    """What waits for one that is switched off is dropped."""
     webhook = webhook_or_404(request.user, id)
     acts.change_webhook(request.user, webhook, **body.dict(exclude_none=True))
     return _shape(webhook)

@@ -319,3 +319,9 @@ def test_the_openapi_document_names_every_call(caller: Caller) -> None:
     paths = caller.get("openapi.json").json()["paths"]
     assert "/api/v1/sessions/{id}/messages/{number}/pin" in paths
     assert set(paths["/api/v1/sessions/{id}"]) == {"get", "patch", "delete"}
+
+
+def test_the_openapi_document_says_of_every_call_what_it_does(caller: Caller) -> None:
+    paths = caller.get("openapi.json").json()["paths"]
+    calls = {f"{verb} {path}": call for path in paths for verb, call in paths[path].items()}
+    assert [name for name, call in calls.items() if not call.get("description")] == []
