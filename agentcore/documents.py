@@ -92,7 +92,7 @@ def _text(path: str, roots: Iterable[Path], limits: Limits, closed: Path | None)
             place = Workspace(root, limits, closed)
             with suppress(ToolError), opened(place, below) as descriptor:
                 size = file_size(path, descriptor)
-                raw = _read(descriptor, limits.file_bytes or size)
+                raw = _read(descriptor, min(limits.file_bytes or size, size))
                 text = raw.decode("utf-8-sig", "replace").strip()
                 missing = NOT_READ.format(size - len(raw)) if len(raw) < size else ""
                 return [text + missing] if text and "\0" not in text else []

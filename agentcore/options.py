@@ -11,6 +11,8 @@ from typing import Any
 from agentcore.errors import ProfileError
 
 PERSONA_CHARS = 20_000
+# No value of a profile is larger: rows and the system would not take it, and 0 means no limit.
+MOST = 10**15
 # Of a window, for a structured summary.
 STRUCTURED_SHARE = 0.05
 _AMOUNT = re.compile(r"\d{1,6}(\.\d{1,8})?", re.ASCII)
@@ -217,9 +219,11 @@ def counts(group: Any, name: str, *, least: int = 0) -> None:
 
 
 def whole(value: Any, name: str, least: int = 0) -> None:
-    """Raises ProfileError for what is no whole number from `least`."""
+    """Raises ProfileError for what is no whole number from `least`, or one too large to count."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ProfileError(f"{name} is a whole number from {least}, not {value!r}", name)
+    if value > MOST:
+        raise ProfileError(f"{name} is too large: it is at most {MOST:,}", name)
 
 
 def fraction(value: Any, name: str, most: float = 1) -> None:

@@ -98,7 +98,7 @@ def _read(workspace: Workspace, path: str, most: int, *, whole: bool = True) -> 
         if whole and 0 < most < size:
             raise ToolError(f"{path} has {size} bytes, the limit is {most}: make it shorter")
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(most or size).decode("utf-8-sig", "replace")
+            return file.read(min(most or size, size)).decode("utf-8-sig", "replace")
 
 
 @lru_cache(maxsize=1_024)

@@ -192,7 +192,7 @@ class Tasks:
     def _named(self, name: str) -> BackgroundTask:
         if name not in self._tasks:
             known = ", ".join(self._tasks) or "none"
-            ends = "all end with an answer, and while the run waits for a person"
+            ends = "all end with an answer, a change of mode, and while the run waits for a person"
             raise ToolError(f"there is no task {name!r:.80} now ({ends}); there are {known}")
         return self._tasks[name]
 

@@ -182,3 +182,5 @@ def test_the_project_context_is_never_cut_below_the_limit_for_files(workspace: P
     path.write_text("a" * 1_000)
     told = project_context(workspace, Limits(file_bytes=400))
     assert told == "a" * 400 + "\n… 600 more bytes not read"
+    for most in (10**15, 0):
+        assert project_context(workspace, Limits(file_bytes=most)) == "a" * 1_000

@@ -13,6 +13,7 @@ from servers import said, serving
 
 from agentcore import PRESETS, Profile, clamp
 from agentcore.breakdown import byte_length
+from agentcore.errors import ProfileError
 from agentcore.limits import KIB, MIB, NOTICE_BYTES, Limits
 from agentcore.messages import ToolCall
 from agentcore.tools import Lent, Mode, Web, toolbox
@@ -56,6 +57,9 @@ def test_a_row_is_a_limit_with_its_default_that_a_profile_tunes(
     assert getattr(tuned.limits, name) == 7
     unlimited = Profile.of({**PRESETS["balanced"].values(), "limits": {name: 0}})
     assert getattr(unlimited.limits, name) == 0
+    for wrong in (-1, 10**15 + 1, 1.5, True, "7", None):
+        with pytest.raises(ProfileError, match=f"limits.{name} is"):
+            Profile.of({**PRESETS["balanced"].values(), "limits": {name: wrong}})
 
 
 def test_every_limit_is_named_by_its_unit() -> None:

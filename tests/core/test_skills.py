@@ -114,3 +114,5 @@ def test_a_file_over_the_limit_for_files_is_refused(tmp_path: Path) -> None:
     skill(tmp_path, "a", matter("x" * 300, name="big"))
     with pytest.raises(ToolError, match="the limit is 200"):
         skills_in(Workspace(tmp_path, Limits(file_bytes=200))).body("big")
+    large = skills_in(Workspace(tmp_path, Limits(file_bytes=10**15)))
+    assert large.body("big") == "x" * 300

@@ -182,8 +182,8 @@ async def test_too_many_tasks_are_refused_and_ended_ones_make_room(desk: Desk) -
 
 async def test_a_name_that_is_none_is_refused_with_those_there_are(desk: Desk) -> None:
     text = (
-        "read_task: there is no task 'x' now (all end with an answer, and while the run waits for "
-        "a person); there are none"
+        "read_task: there is no task 'x' now (all end with an answer, a change of mode, and while "
+        "the run waits for a person); there are none"
     )
     assert await desk.text("read", task="x") == text
     await desk.text("start", command="sleep 60")
