@@ -20,16 +20,6 @@ from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion, Status
 from hermesweb.recorder import FenceLost, record, settle
 
-# The kinds that the loop takes; an approval is looked up by who waits for it.
-TAKEN = (
-    InstructionKind.MESSAGE,
-    InstructionKind.COMPACT,
-    InstructionKind.UNDO,
-    InstructionKind.RESTORE,
-    InstructionKind.EXCLUDE,
-    InstructionKind.NEW_TOPIC,
-    InstructionKind.ERASE,
-)
 # After these ends the queue goes on by itself; after the others a person decides.
 GOES_ON = (RunEnd.ANSWERED, RunEnd.STOPPED, RunEnd.LIMIT)
 
@@ -49,13 +39,12 @@ def read(held: Lease, mode: str = "") -> Directives:
     if mode and session.mode != mode:
         raise StalePlan(f"the mode is {session.mode} now, no longer {mode}: its tools are others")
     profile = _profile(session, held)
-    queued = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
     questions = approvals.open_questions(session)
     return Directives(
         profile=profile,
         pins=pins.in_force(session),
         checkpoints=pins.checkpoints(session),
-        instructions=tuple(wishes.wish_of(session, row) for row in queued.order_by("id")),
+        instructions=tuple(wishes.wish_of(session, row) for row in wishes.queued(session)),
         stop=session.stop_requested,
         # A hold that growth ends is told as such; the others end by a person's word.
         hold=session.thrash or (session.hold and not session.hold_until),
@@ -131,8 +120,7 @@ def _leave(held: Lease, end: RunEnd | None) -> bool:
 
     def change(session: AgentSession) -> None:
         nonlocal again
-        waiting = session.instructions.filter(state=InstructionState.QUEUED, kind__in=TAKEN)
-        again = end in GOES_ON and waiting.exists()
+        again = end in GOES_ON and wishes.queued(session).exists()
         session.stop_requested = end is None and session.stop_requested
         if session.stop_requested:
             again = True

@@ -14,10 +14,17 @@ from agentcore.directives import InstructionKind
 from agentcore.events import EventKind
 from agentcore.messages import Message, Role
 from hermesweb import lives, prepared
-from hermesweb.models import AgentSession, Instruction, StoredMessage
+from hermesweb.models import AgentSession, Instruction, InstructionState, StoredMessage
 
 # Changes that the program made: taking one back alone would leave a list that is not true.
 OWN_CHANGES = (EventKind.REPAIRED, EventKind.SYSTEM_REBUILT, EventKind.MEMORY_INJECTED)
+
+
+def queued(session: AgentSession) -> QuerySet[Instruction]:
+    """What waits for a border, in the order in which it is taken. Questions to people are no
+    wishes of theirs."""
+    waiting = session.instructions.filter(state=InstructionState.QUEUED)
+    return waiting.exclude(kind=InstructionKind.APPROVAL).order_by("pk")
 
 
 def wish_of(session: AgentSession, row: Instruction) -> Wish:

@@ -15,7 +15,7 @@ from agentcore.compaction.result import CompactionState, Failure, Trigger
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind, RunEnd
 from agentcore.kinds import shown
-from hermesweb import approvals, lease, steering
+from hermesweb import approvals, lease, steering, wishes
 from hermesweb.acts.errors import Invalid, Refused, read_only
 from hermesweb.acts.telling import act
 from hermesweb.labels import words
@@ -154,7 +154,7 @@ def resume(who: User | None, session: AgentSession) -> None:
         if approvals.holds_group(row):
             raise Refused(_("the run waits for an answer: give it, or stop the run"), "waiting")
         held = row.hold or row.thrash
-        waiting = row.instructions.filter(state=InstructionState.QUEUED).exists()
+        waiting = wishes.queued(row).exists()
         unfinished = waiting or row.run_open or row.run_end not in ("", RunEnd.ANSWERED)
         if not held and not unfinished:
             raise Refused(_("there is nothing to resume: the last run was answered"), "answered")
@@ -193,11 +193,10 @@ def take_work(row: AgentSession, *, blocked: bool = False) -> None:
 
 def enqueue(row: AgentSession, queued: Instruction) -> dict[str, Any]:
     queued.save()
-    place = row.instructions.filter(state=InstructionState.QUEUED).count()
     return {
         "instruction": queued.pk,
         "kind": queued.kind,
-        "place": place,
+        "place": wishes.queued(row).count(),
         "text": shown(queued.text),
     }
 

@@ -5,15 +5,14 @@ from typing import Any
 from django.db.models.functions import Length, Substr
 from ninja import Query, Router, Status
 
-from agentcore.directives import InstructionKind
 from agentcore.kinds import shown
 from agentcore.redact import AHEAD_CHARS
-from hermesweb import acts
+from hermesweb import acts, wishes
 from hermesweb.access import session_or_404
 from hermesweb.api.paging import Window, page
 from hermesweb.api.strict import Body
 from hermesweb.http import SignedIn
-from hermesweb.models import AgentSession, Instruction, InstructionState
+from hermesweb.models import AgentSession, Instruction
 
 router = Router(tags=["instructions"])
 
@@ -36,10 +35,10 @@ def send(request: SignedIn, id: str, body: Text) -> Status[dict[str, Any]]:
 @router.get("/sessions/{id}/instructions")
 def waiting(request: SignedIn, id: str, window: Query[Window]) -> dict[str, Any]:
     """The queue, first come first; of each text its first 2,000 characters, secrets masked."""
-    rows = _queued(session_or_404(request.user, id))
+    rows = wishes.queued(session_or_404(request.user, id))
     if after := window.numbers(1):
         rows = rows.filter(pk__gt=after[0])
-    found = rows.defer("text").select_related("by").order_by("pk")
+    found = rows.defer("text").select_related("by")
     start = Substr("text", 1, LISTED_CHARS + AHEAD_CHARS)
     found = found.annotate(start=start, chars=Length("text"))
     return page(list(found[: window.limit + 1]), window, lambda row: str(row.pk), _shape)
@@ -61,13 +60,7 @@ def withdraw(request: SignedIn, id: str, instruction: int) -> Status[None]:
 
 def ticket(session: AgentSession, queued: Instruction) -> dict[str, int]:
     """What one needs to find a queued wish again; `place` 1 is the next to be taken."""
-    return {"id": queued.pk, "place": _queued(session).filter(pk__lte=queued.pk).count()}
-
-
-def _queued(session: AgentSession) -> Any:
-    """Without questions to people: those are no wishes of theirs."""
-    queued = session.instructions.filter(state=InstructionState.QUEUED)
-    return queued.exclude(kind=InstructionKind.APPROVAL)
+    return {"id": queued.pk, "place": wishes.queued(session).filter(pk__lte=queued.pk).count()}
 
 
 def _shape(row: Any) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from django.db.models import Q, QuerySet
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from hermesweb import acts, spending, totals, versions, wall
+from hermesweb import acts, spending, totals, versions, wall, wishes
 from hermesweb.access import session_or_404, visible
 from hermesweb.api.instructions import ticket
 from hermesweb.api.paging import Window, page
 from hermesweb.api.strict import Body, staff_only
 from hermesweb.http import SignedIn
-from hermesweb.models import AgentSession, InstructionState, ProfileVersion
+from hermesweb.models import AgentSession, ProfileVersion
 from hermesweb.models import Status as SessionStatus
 from hermesweb.reading import read
 from hermesweb.shown import storable
@@ -177,7 +177,6 @@ def short(session: AgentSession, version: ProfileVersion) -> dict[str, Any]:
 
 def shape(session: AgentSession) -> dict[str, Any]:
     version = session.version_in_force
-    queued = session.instructions.filter(state=InstructionState.QUEUED)
     return {
         **short(session, version),
         "workspace": session.workspace,
@@ -206,7 +205,7 @@ def shape(session: AgentSession) -> dict[str, Any]:
         "pinned_bytes": session.pinned_bytes,
         "floor": acts.floor(session),
         "turns_to_compaction": read(session, version).turns_left,
-        "queue": queued.count(),
+        "queue": wishes.queued(session).count(),
     }
 
 

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django_htmx.http import reswap, retarget
 
-from hermesweb import acts, questions, spending
+from hermesweb import acts, questions, spending, wishes
 from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
 from hermesweb.listing import Choice, Page, page
@@ -50,8 +50,7 @@ def answer(
 def live_context(session: AgentSession) -> dict[str, Any]:
     """What changes on the session page while it is looked at."""
     version = session.version_in_force
-    queued = session.instructions.filter(state="queued").exclude(kind="approval")
-    queue = queued.order_by("id").select_related("by")
+    queue = wishes.queued(session).select_related("by")
     last = session.stored_compactions.filter(revision__isnull=False).order_by("-number").first()
     return {
         "session": session,

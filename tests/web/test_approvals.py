@@ -67,6 +67,15 @@ def test_it_asks_once_and_holds_no_worker(waiting: AgentSession) -> None:
     assert Instruction.objects.filter(kind="approval").count() == 1
 
 
+def test_its_question_is_no_part_of_the_queue(ada: User, waiting: AgentSession) -> None:
+    caller = Caller(ada)
+    assert caller.get(f"sessions/{waiting.pk}").json()["queue"] == 0
+    acts.send(ada, waiting, "then stop")
+    assert waiting.events.latest("seq").data["place"] == 1
+    assert caller.get(f"sessions/{waiting.pk}").json()["queue"] == 1
+    assert len(caller.get(f"sessions/{waiting.pk}/instructions").json()["items"]) == 1
+
+
 def test_a_yes_compacts_once_and_the_next_time_it_asks_again(
     ada: User, waiting: AgentSession
 ) -> None:
