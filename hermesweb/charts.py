@@ -76,6 +76,7 @@ def turn_facts(turn: StoredTurn) -> dict[str, Any]:
         "chars": turn.chars,
         "tokens": turn.tokens,
         "tokens_are": turn.tokens_are,
+        "unseen": turn.unseen,
         "used": turn.used,
         "limit": turn.limit,
         "unit": turn.unit,

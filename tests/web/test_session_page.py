@@ -111,6 +111,31 @@ def test_nothing_is_forecast_while_automatic_compaction_is_off(client: Client, a
     assert "Automatic off" in words
 
 
+@pytest.mark.parametrize(
+    ("messages", "known", "told"),
+    [
+        (4, {}, "Too few turns yet to say when it compacts."),
+        (24, {"automatic": "off"}, "Nothing is compacted by itself."),
+        (24, {"kind": "imported"}, "A recording: nothing more is compacted."),
+    ],
+)
+def test_the_verdict_says_why_no_compaction_is_forecast(
+    client: Client, ada: User, messages: int, known: dict[str, str], told: str
+) -> None:
+    session = full(a_talk(ada, messages), **known)
+    assert f"full. {told}" in words_of(html_of(client, url(session)))
+
+
+def test_the_verdict_says_that_a_compaction_is_far_off_or_not_in_sight(
+    client: Client, ada: User
+) -> None:
+    session = full(a_talk(ada, 24), limit=10**9)
+    StoredTurn.objects.filter(session=session).update(limit=10**9)
+    assert "full. Compaction is far off." in words_of(html_of(client, url(session)))
+    StoredTurn.objects.filter(session=session).update(used=session.used)
+    assert "full. No compaction in sight." in words_of(html_of(client, url(session)))
+
+
 def test_the_last_compaction_is_told_with_its_page(client: Client, ada: User) -> None:
     session = a_talk(ada, 12)
     number = compacted(session)

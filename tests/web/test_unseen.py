@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 import pytest
@@ -105,3 +107,18 @@ def test_the_page_names_it_and_says_what_it_is(ada: User, client: Client) -> Non
     exact.unseen = 0
     exact.save()
     assert "Unseen" not in words_of(html_of(client, f"/sessions/{session.pk}/"))
+
+
+def test_the_downloads_and_the_api_tell_it_of_each_turn(ada: User, client: Client) -> None:
+    session = imported(ada)
+    client.force_login(ada)
+    told = [turn.unseen for turn in session.stored_turns.order_by("number")]
+    assert told[-1] == session.unseen > 0
+    rows = client.get(f"/sessions/{session.pk}/turns.json").json()["items"]
+    assert [row["unseen"] for row in rows] == told
+    lines = csv.DictReader(
+        io.StringIO(client.get(f"/sessions/{session.pk}/turns.csv").content.decode())
+    )
+    assert [int(line["unseen"]) for line in lines] == told
+    turns: dict[str, Any] = Caller(ada).get(f"sessions/{session.pk}/turns").json()
+    assert sorted(row["unseen"] for row in turns["items"]) == sorted(told)
