@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from asgiref.sync import async_to_sync
 from builders import a_user
+from dying import Died, Dying
 from scenes import a_talk
 from working import says, worked
 
@@ -18,31 +18,15 @@ from agentcore.invariants import legal
 from agentcore.llm.scripted import ScriptedModel
 from hermesweb import acts, lives, runner
 from hermesweb.models import AgentSession, ModelEndpoint
-from hermesweb.recorder import record
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
 WISH = CompactionOptions(stage="keep_recent", keep_last=4)
 
 
-class Died(BaseException):
-    """Stands for SIGKILL: nothing of the runner's own cleaning up counts on it."""
-
-
 @pytest.fixture(params=[False, True], ids=["before the swap is stored", "after it"])
 def killed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the swap was stored; only the first worker dies."""
-    alive = iter([False])
-
-    def dying(session_id: str, fence: int, events: Sequence[Any]) -> int:
-        ends = any(isinstance(event, CompactionEnded) for event in events)
-        dies = ends and not next(alive, True)
-        if dies and not request.param:
-            raise Died
-        seq = record(session_id, fence, events)
-        if dies:
-            raise Died
-        return seq
-
+    dying = Dying(1, after=request.param, of=CompactionEnded)
     monkeypatch.setattr(runner, "record", dying)
     return bool(request.param)
 

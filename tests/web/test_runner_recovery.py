@@ -16,6 +16,7 @@ import pytest
 from builders import a_lease, added, called, said
 from channels.db import database_sync_to_async
 from django.db import connection
+from dying import Died, Dying
 from working import asked, calls, in_a_thread, kinds, says, texts
 
 from agentcore.events import RunStarted
@@ -88,10 +89,6 @@ async def test_a_worker_that_is_asked_to_end_hands_over_at_the_border(
     assert (await kinds(session)).count("tool_started") == 1
 
 
-class Died(BaseException):
-    """Stands for SIGKILL: nothing of the runner's own cleaning up counts on it."""
-
-
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
 async def test_a_worker_may_die_at_every_write_of_a_run(
     tmp_path: Path,
@@ -99,23 +96,12 @@ async def test_a_worker_may_die_at_every_write_of_a_run(
     monkeypatch: pytest.MonkeyPatch,
     after: bool,
 ) -> None:
-    writes = 0
-    dies_at = 0
-
-    def dying(session_id: str, fence: int, events: Sequence[Any]) -> int:
-        nonlocal writes
-        writes += 1
-        if writes == dies_at and not after:
-            raise Died
-        seq = record(session_id, fence, events)
-        if writes == dies_at:
-            raise Died
-        return seq
-
-    monkeypatch.setattr(runner, "record", dying)
+    writes = dies_at = 0
     command = '{"command": "echo ran >> runs"}'
-    while dies_at == 0 or writes >= dies_at:
-        dies_at, writes = dies_at + 1, 0
+    while writes >= dies_at:
+        dies_at += 1
+        dying = Dying(dies_at, after=after)
+        monkeypatch.setattr(runner, "record", dying)
         folder = tmp_path / str(dies_at)
         folder.mkdir()
 
@@ -138,6 +124,7 @@ async def test_a_worker_may_die_at_every_write_of_a_run(
         assert runs.count("ran") <= 1
         numbers = session.messages.order_by("id").values_list("number", flat=True)
         assert [n async for n in numbers] == list(range(1, len(said) + 1))
+        writes = dying.writes
     assert (writes, dies_at) == (6, 7)
 
 

@@ -16,6 +16,7 @@ from calls import Caller
 from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
+from dying import Died, Dying
 from scenes import compacted
 from working import ECHO_RAN, calls, calls_of, kinds_of, said_in, says, times_ran, worked
 
@@ -323,10 +324,6 @@ def test_a_mode_that_no_longer_offers_the_tool_runs_nothing_of_it(
     assert (times_ran(held), held.run_end) == (0, "answered")
 
 
-class Died(BaseException):
-    """Stands for SIGKILL."""
-
-
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
 def test_a_worker_may_die_at_every_write_and_what_was_allowed_runs_once_at_most(
     ada: User,
@@ -334,27 +331,16 @@ def test_a_worker_may_die_at_every_write_and_what_was_allowed_runs_once_at_most(
     monkeypatch: pytest.MonkeyPatch,
     after: bool,
 ) -> None:
-    writes = 0
-    dies_at = 0
-
-    def dying(session_id: str, fence: int, events: Sequence[Any]) -> int:
-        nonlocal writes
-        writes += 1
-        if writes == dies_at and not after:
-            raise Died
-        seq = record(session_id, fence, events)
-        if writes == dies_at:
-            raise Died
-        return seq
-
-    while dies_at == 0 or writes >= dies_at:
-        dies_at, writes = dies_at + 1, 0
+    writes = dies_at = 0
+    while writes >= dies_at:
+        dies_at += 1
         monkeypatch.setattr(runner, "record", record)
         lines = [
             calls_of(("run_command", ECHO_RAN), ("run_command", ECHO_RAN)),
             *[says("done")] * 3,
         ]
         session = started(*lines)
+        dying = Dying(dies_at, after=after)
         monkeypatch.setattr(runner, "record", dying)
         acts.answer(ada, session, "c0", True)
         acts.answer(ada, session, "c1", False)
@@ -369,4 +355,5 @@ def test_a_worker_may_die_at_every_write_and_what_was_allowed_runs_once_at_most(
         assert any("a person denied it" in text for text in said)
         assert kinds_of(session).count("turn_ended") == session.stored_turns.count() == 2
         (Path(session.workspace) / "runs").unlink(missing_ok=True)
+        writes = dying.writes
     assert writes == 4
