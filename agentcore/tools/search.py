@@ -16,6 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.tools.arguments import FunctionTool, schema, text
 from agentcore.tools.base import ToolResult, Workspace, clipped, counted
 from agentcore.tools.paths import file_size, opened, shown
+from agentcore.tools.presence import files_inside, hits_inside
 from agentcore.tools.process import SEARCH_PATH, Sink, run_reader
 
 # Ignore rules that lie outside the workspace are not its own.
@@ -117,7 +118,10 @@ async def grep(
         if records.full and place.is_folder:
             # All cores took part, so chance decided which hits came first.
             records, walked = await _searched([*search, "--sort=path"], place, workspace)
-    hits = _hits(records.kept(), place, limits.grep_line_chars)
+    found = _taken_apart(records.kept())
+    inside = await asyncio.to_thread(hits_inside, workspace, path, found)
+    hits = _hits(inside if place.is_folder else found, place, limits.grep_line_chars)
+    moved = len(found) - len(hits)
     where = f"{path} ({include})" if include else path
     notes = _notes(
         (f"… stopped after {limits.grep_hits} matches", records.full),
@@ -127,9 +131,10 @@ async def grep(
             walked.larger,
         ),
         (f"… {walked.unread} of the files and folders could not be read", walked.unread),
+        (f"… {counted(moved, 'hit')} left out: the files changed meanwhile", moved),
     )
-    found = counted(len(hits), "hit") if hits else "no match"
-    head = f"grep {pattern[:PATTERN_CHARS]!r} in {where}: {found}"
+    count = counted(len(hits), "hit") if hits else "no match"
+    head = f"grep {pattern[:PATTERN_CHARS]!r} in {where}: {count}"
     return ToolResult("\n".join([head, *hits, *notes]))
 
 
@@ -141,9 +146,13 @@ async def glob(workspace: Workspace, pattern: str) -> ToolResult:
         place = _Place(folder, descriptor, is_folder=True)
         options = ["--files", "--sort=path", *wanted, *WALK]
         unread = (await _ripgrep(options, place, workspace, sink=records.feed)).unread
-    paths = [place.path_of(name) for name in records.kept()]
+    names = records.kept()
+    inside = await asyncio.to_thread(list, files_inside(workspace, folder, names))
+    paths = [place.path_of(name) for name in inside]
+    moved = len(names) - len(inside)
     notes = _notes(
         (f"… capped at {most} files", records.full),
+        (f"… {counted(moved, 'file')} left out: gone meanwhile", moved),
         (f"… {counted(unread, 'folder')} could not be read", unread),
     )
     found = counted(len(paths), "file") if paths else "no file"
@@ -261,19 +270,24 @@ def _program() -> str:
     return found
 
 
-def _hits(records: Sequence[bytes], place: _Place, width: int) -> list[str]:
-    """Sorted by path. Records are PATH NUL LINE:TEXT. A line end in a path makes two of one, and
-    what ripgrep says of a binary file has no NUL: both are joined to the path that follows."""
+def _taken_apart(records: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """Path and LINE:TEXT of each. Records are PATH NUL LINE:TEXT. A line end in a path makes two of
+    one, and what ripgrep says of a binary file has no NUL: both are joined to the path that
+    follows."""
     hits, loose = [], b""
     for record in records:
         name, nul, rest = record.partition(b"\0")
         name = loose + name
         loose = b"" if nul else name + b"\n"
         if nul:
-            path = name.rpartition(b"\n./")[2]
-            hits.append((path.split(b"/"), place.path_of(path), rest))
-    hits.sort(key=lambda hit: hit[0])
-    return [f"{path}:{_shown(rest, width)}" for _, path, rest in hits]
+            hits.append((name.rpartition(b"\n./")[2], rest))
+    return hits
+
+
+def _hits(found: Sequence[tuple[bytes, bytes]], place: _Place, width: int) -> list[str]:
+    """As they are shown, sorted by path."""
+    by_path = sorted(found, key=lambda hit: hit[0].split(b"/"))
+    return [f"{place.path_of(path)}:{_shown(rest, width)}" for path, rest in by_path]
 
 
 def _shown(rest: bytes, width: int) -> str:

@@ -12,6 +12,7 @@ from processes import PATIENCE
 
 from agentcore.errors import ToolError
 from agentcore.limits import Limits
+from agentcore.tools import search
 from agentcore.tools.base import Workspace
 from agentcore.tools.search import GLOB, GREP, Records
 
@@ -102,6 +103,47 @@ async def test_binary_files_are_left_out(workspace: Workspace) -> None:
     assert "WARNING" not in text
     assert "a.txt:1: first needle" in text
     assert "src/b.py:2: needle = 1" in text
+
+
+@pytest.mark.parametrize("is_back", [False, True])
+async def test_what_a_search_met_behind_a_link_that_was_swapped_in_is_not_shown(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, is_back: bool
+) -> None:
+    """As if the folder that ripgrep saw had been a link while it walked."""
+    outside, inner = workspace.root.parent / "outside", workspace.root / "inner"
+    outside.mkdir()
+    (outside / "key.txt").write_text("needle of another\n")
+    ripgrep = search._ripgrep
+
+    async def swapping(*options: Any, **known: Any) -> search.Walked:
+        outside.rename(inner)
+        try:
+            return await ripgrep(*options, **known)
+        finally:
+            inner.rename(outside)
+            if is_back:
+                inner.mkdir()
+                (inner / "key.txt").write_text("own")
+            else:
+                inner.symlink_to(outside)
+
+    monkeypatch.setattr(search, "_ripgrep", swapping)
+    text = await grep(workspace, "needle")
+    assert "another" not in text and "src/b.py:2: needle = 1" in text
+    assert "… 1 hit left out: the files changed meanwhile" in text
+    (inner / "key.txt").unlink() if is_back else inner.unlink()
+    if is_back:
+        inner.rmdir()
+    text = await glob(workspace, "*.txt")
+    assert ("inner/key.txt" in text) is is_back and "a.txt" in text
+    assert ("… 1 file left out: gone meanwhile" in text) is not is_back
+
+
+async def test_text_in_utf_16_is_found(workspace: Workspace) -> None:
+    (workspace.root / "wide.txt").write_text("a wide needle\n", "utf-16")
+    (workspace.root / "marked.txt").write_text("\ufeffneedle\r\n")
+    text = await grep(workspace, "needle")
+    assert "wide.txt:1: a wide needle" in text and "marked.txt:1: needle" in text
 
 
 async def test_a_strange_name_stays_on_its_line(workspace: Workspace) -> None:
