@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.breaker import Breaker
-from agentcore.compaction.hooks import BeforeCompaction, Hooks
+from agentcore.compaction.hooks import AfterTurn, BeforeCompaction, Hooks
 from agentcore.compaction.pipeline import Pipeline, run_pipeline
-from agentcore.compaction.result import CompactionResult, Failure, Trigger
+from agentcore.compaction.result import CompactionResult, Failure, HookReport, Trigger
 from agentcore.compaction.summarizer import accept_written, sources_of
 from agentcore.context import Context
 from agentcore.directives import Directives, Instruction
@@ -31,6 +31,7 @@ from agentcore.hooking import Heard, Hooking
 from agentcore.llm.base import ChatModel
 from agentcore.messages import Message
 from agentcore.options import Automatic, SummarySource
+from agentcore.outcome import outcome
 from agentcore.pressure import Pressure, TokenCounter, Window
 from agentcore.profile import Profile
 from agentcore.rest import Rest
@@ -72,6 +73,7 @@ class Headroom:
         self._originals = originals
         self._rest = Rest()
         self._contradicted = contradicted
+        self._heard_after = 0
 
     def pressure(self, profile: Profile, snapshot: Snapshot | None = None) -> Pressure:
         """Of the next request, were it sent now; of another list where one is given."""
@@ -122,11 +124,12 @@ class Headroom:
         *,
         turn: int,
         asked: Instruction | None = None,
+        wish: HookReport | None = None,
     ) -> CompactionResult | None:
         """Run the pipeline on the list as it is, or take the plan that a person was shown, and swap
         the result in. None: a hook aborted, or that plan no longer fits."""
         instruction = asked.id if asked else None
-        heard = await self._asked_hooks(directives, trigger, turn, instruction)
+        heard = await self._asked_hooks(directives, trigger, turn, instruction, wish)
         if heard.abort:
             return None
         profile, started = directives.profile, time.monotonic()
@@ -152,7 +155,7 @@ class Headroom:
         then = await self._hooking.after(result, turn)
         hooks = (*heard.reports, *then.reports)
         ended = CompactionEnded(result, before, after, turn, seconds, instruction, thrash, hooks)
-        if events := self._outcome(ended, was_told=not told):
+        if events := outcome(ended, self._writer.breaker, was_told=not told):
             await self._emit([*told, *events, *then.events])
         return result
 
@@ -198,12 +201,17 @@ class Headroom:
         return {one.number: one for one in await self._originals(runs)} if runs else None
 
     async def _asked_hooks(
-        self, directives: Directives, trigger: Trigger, turn: int, instruction: int | None
+        self,
+        directives: Directives,
+        trigger: Trigger,
+        turn: int,
+        instruction: int | None,
+        wish: HookReport | None,
     ) -> Heard:
         """They may abort, or add messages to what is compacted."""
         pressure = self.pressure(directives.profile)
         event = BeforeCompaction(trigger, self._context.snapshot(), pressure)
-        heard = await self._hooking.before(event, turn)
+        heard = await self._hooking.before(event, turn, wish)
         events = list(heard.events)
         if heard.abort:
             failed = CompactionFailed(
@@ -218,22 +226,43 @@ class Headroom:
     async def _compact_if_due(self, directives: Directives, turn: int) -> None:
         profile = directives.profile
         pressure = self.pressure(profile)
-        trigger = self._rest.trigger(pressure, profile)
-        if trigger is None or directives.hold or pressure.used < directives.hold_until:
+        if directives.hold or pressure.used < directives.hold_until:
             return
-        if profile.automatic is Automatic.ASK and not await self._is_allowed(directives, pressure):
+        trigger, wish = self._rest.trigger(pressure, profile), None
+        if trigger is None:
+            wish = await self._wish(profile, pressure, turn)
+            trigger = Trigger.HOOK if wish else None
+        if trigger is None:
             return
-        await self.compact(directives, trigger, turn=turn)
+        asks = profile.automatic is Automatic.ASK
+        if asks and not await self._is_allowed(directives, pressure, wish):
+            return
+        await self.compact(directives, trigger, turn=turn, wish=wish)
         pressure = self.pressure(profile)
+        if wish:
+            self._rest.until_grown(pressure, profile)
         if pressure.used > pressure.limit:
             self._rest.until_grown(pressure, profile)
             largest = max(self._context.messages, key=lambda message: message.sizes.bytes)
             await self._emit([OverBudget(pressure, largest.number, largest.sizes.bytes)])
 
-    async def _is_allowed(self, directives: Directives, pressure: Pressure) -> bool:
+    async def _wish(self, profile: Profile, pressure: Pressure, turn: int) -> HookReport | None:
+        """Hooks are heard once after each turn, and not while compaction rests."""
+        if turn == self._heard_after or self._rest.holds(pressure, profile):
+            return None
+        self._heard_after = turn
+        event = AfterTurn(turn, self._context.snapshot(), pressure)
+        heard = await self._hooking.after_turn(event)
+        if heard.events:
+            await self._emit(heard.events)
+        return heard.wish
+
+    async def _is_allowed(
+        self, directives: Directives, pressure: Pressure, wish: HookReport | None
+    ) -> bool:
         """Where a person decides: ask, and wait without holding the worker; a no rests."""
         if directives.compaction_allowed is None:
-            await self._emit([ApprovalWanted("compaction", pressure)])
+            await self._emit([ApprovalWanted("compaction", pressure, wish)])
             raise Waits
         if not directives.compaction_allowed:
             self._rest.until_grown(pressure, directives.profile)
@@ -268,24 +297,3 @@ class Headroom:
         except StopIteration as stop:
             result: CompactionResult = stop.value
             return result
-
-    def _outcome(self, ended: CompactionEnded, *, was_told: bool) -> list[Event]:
-        """Failures always; the end where the list changed, a person asked or the start was told."""
-        result = ended.result
-        told = ended.instruction if not result.changed else None
-        events: list[Event] = [
-            CompactionFailed(
-                result.trigger,
-                one.reason,
-                one.detail,
-                ended.turn,
-                ended.pressure,
-                told,
-                self._writer.breaker,
-            )
-            for one in result.failures
-        ]
-        asked = result.trigger is Trigger.MANUAL or was_told
-        if result.changed or (asked and not events):
-            events.append(ended)
-        return events

@@ -30,10 +30,14 @@ class Rest:
 
     def trigger(self, pressure: Pressure, profile: Profile) -> Trigger | None:
         """Why compaction is due now. The first stages may rest; the next one wakes them."""
-        if pressure.used < self._until or self._resting >= len(profile.stages):
+        if self.holds(pressure, profile):
             return None
         stage = profile.stages[self._resting]
         return why_due(pressure, stage, profile.threshold(stage))
+
+    def holds(self, pressure: Pressure, profile: Profile) -> bool:
+        """Whether nothing is tried now, whoever wants it."""
+        return pressure.used < self._until or self._resting >= len(profile.stages)
 
     def until_grown(self, pressure: Pressure, profile: Profile) -> None:
         self._until = pressure.used + max(1, round(profile.min_gain * pressure.limit))

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from agentcore.compaction.result import HookReport
 from agentcore.directives import Answer, Asked, InstructionKind
 from agentcore.events import CallWanted
 from agentcore.kinds import shown
@@ -93,10 +94,12 @@ def readable(call: ToolCall) -> tuple[dict[str, Any], int]:
     return arguments, masked
 
 
-def ask_compaction(session: AgentSession) -> None:
-    """Once: a run that asks again while nobody answered has the same question."""
+def ask_compaction(session: AgentSession, wish: HookReport | None = None) -> None:
+    """Once: a run that asks again while nobody answered has the same question. `wish`: of a hook
+    that wants it."""
     if not pending(session).exists():
-        _ask(session, {"what": COMPACTION})
+        why = {"hook": shown(wish.hook), "why": shown(wish.detail)} if wish else {}
+        _ask(session, {"what": COMPACTION, **why})
 
 
 def ask_call(session: AgentSession, event: CallWanted) -> dict[str, Any]:

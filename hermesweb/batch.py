@@ -165,7 +165,7 @@ def _(event: MemoryInjected, batch: Batch) -> Mapping[str, Any]:
 
 @_apply.register
 def _(event: ApprovalWanted, batch: Batch) -> Mapping[str, Any]:
-    approvals.ask_compaction(batch.session)
+    approvals.ask_compaction(batch.session, event.hook)
     return {}
 
 

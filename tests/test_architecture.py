@@ -48,6 +48,7 @@ LAYERS = {
                 "editing",
                 "headroom",
                 "hooking",
+                "outcome",
                 "recalling",
                 "rest",
                 "simulate",

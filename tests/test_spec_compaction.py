@@ -204,6 +204,10 @@ HELD: dict[str, dict[str, str]] = {
     "9 hooks, audit": {
         "abort": "core/test_hooks.py::a_hook_may_abort_with_a_reason_that_is_shown",
         "inject, append": "core/test_hooks.py::a_hook_may_add_messages_before_and_after",
+        "asks for one": "core/test_hooks.py::"
+        "a_hook_may_have_the_list_compacted_after_a_turn_and_says_why",
+        "asks in vain": "core/test_hooks.py::"
+        "a_hook_that_asks_after_every_turn_is_heard_again_only_once_the_list_has_grown",
         "raises": "core/test_hooks.py::a_hook_that_raises_is_reported_and_passed_over",
         "sleeps": "core/test_hooks.py::a_hook_that_sleeps_is_reported_and_passed_over",
         "no legal message": "core/test_hooks.py::"

@@ -93,15 +93,20 @@ class CompactionFailed:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalWanted:
-    """The run waits for a yes to what `subject` names: a compaction."""
+    """The run waits for a yes to what `subject` names: a compaction. `hook`: who wants it, and why,
+    where no threshold is reached."""
 
     kind: ClassVar[EventKind] = EventKind.APPROVAL_WANTED
     subject: str
     pressure: Pressure
+    hook: HookReport | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"subject": shown(self.subject), **used(self.pressure)}
+        told = {"subject": shown(self.subject), **used(self.pressure)}
+        if self.hook is None:
+            return told
+        return {**told, "hook": shown(self.hook.hook), "reason": shown(self.hook.detail)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""What others may do before and after a compaction (spec-compaction 9). Hooks are plain callables;
-one that raises or takes too long is reported and passed over.
+"""What others may do before and after a compaction, and when they may want one (spec-compaction 9).
+Hooks are plain callables; one that raises or takes too long is reported and passed over.
 
 An installed package offers them under a name that profiles then use: an entry point of the group
-below names a class that is made without arguments, with a method `pre_compact`, `post_compact`, or
-both.
+below names a class that is made without arguments, with any of the methods `pre_compact`,
+`post_compact` and `after_turn`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,21 @@ class BeforeCompaction:
     pressure: Pressure
 
 
+@dataclass(frozen=True, slots=True)
+class AfterTurn:
+    """Of the turn that ended last, where nothing else has the list compacted."""
+
+    turn: int
+    snapshot: Snapshot
+    pressure: Pressure
+
+
 # Messages to put at the end of the list before it is compacted, or an Abort.
 Before: TypeAlias = Callable[[BeforeCompaction], Sequence[Mapping[str, Any]] | Abort | None]
 # Recovery messages to append after it.
 After: TypeAlias = Callable[[CompactionResult], Sequence[Mapping[str, Any]] | None]
+# Why the list is to be compacted now, or None.
+Wish: TypeAlias = Callable[[AfterTurn], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +62,40 @@ class Hooks:
 
     pre_compact: tuple[Before, ...] = ()
     post_compact: tuple[After, ...] = ()
+    after_turn: tuple[Wish, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Of one hook: messages to add, or that nothing is to be compacted, or how it failed."""
+    """Of one hook: messages to add, that nothing is to be compacted, why something is, or how it
+    failed."""
 
     hook: str
     messages: tuple[Mapping[str, Any], ...] = ()
     abort: Abort | None = None
+    wish: str = ""
     failure: HookReport | None = None
 
 
 def hooks_of(names: Sequence[str]) -> Hooks:
     """Those that installed packages offer under these names. Raises ProfileError."""
     found = [_installed(name) for name in names]
-    before, after = (
-        tuple(call for one in found if (call := getattr(one, moment, None)))
-        for moment in ("pre_compact", "post_compact")
+    moments = ("pre_compact", "post_compact", "after_turn")
+    return Hooks(
+        *(
+            tuple(call for one in found if (call := getattr(one, moment, None)))
+            for moment in moments
+        )
     )
-    return Hooks(before, after)
 
 
 async def call_hooks(hooks: Sequence[Callable[[Any], Any]], event: Any) -> list[Answer]:
-    """Every hook in order; the first that aborts is the last that is called, and what the others
-    wanted to add is dropped."""
+    """Every hook in order; the first that aborts, or wants a compaction, is the last that is
+    called, and what the others wanted to add is dropped."""
     answers: list[Answer] = []
     for hook in hooks:
         answer = await _answer(hook, event)
-        if answer.abort:
+        if answer.abort or answer.wish:
             return [*(one for one in answers if one.failure), answer]
         answers.append(answer)
     return answers
@@ -90,14 +106,23 @@ async def _answer(hook: Callable[[Any], Any], event: Any) -> Answer:
     try:
         async with asyncio.timeout(HOOK_SECONDS):
             given = await asyncio.to_thread(hook, event)
-        if isinstance(given, Abort):
-            return Answer(name, abort=given)
-        return Answer(name, tuple(_checked(one) for one in given or ()))
+        return _read(name, given, wishes=isinstance(event, AfterTurn))
     except TimeoutError:
         report = HookReport(name, Deed.TIMED_OUT, f"took over {HOOK_SECONDS:g} s")
     except Exception as error:  # Whatever a stranger's code raises must not end the run.
         report = HookReport(name, Deed.RAISED, f"{type(error).__name__}: {error}")
     return Answer(name, failure=report)
+
+
+def _read(name: str, given: Any, *, wishes: bool) -> Answer:
+    """Raises TypeError and MessageError for what is no answer."""
+    if wishes:
+        if not isinstance(given, str | None):
+            raise TypeError(f"a reason is a text, not {type(given).__name__}")
+        return Answer(name, wish=given or "")
+    if isinstance(given, Abort):
+        return Answer(name, abort=given)
+    return Answer(name, tuple(_checked(one) for one in given or ()))
 
 
 def _name(hook: Any) -> str:

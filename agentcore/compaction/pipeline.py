@@ -33,6 +33,8 @@ from agentcore.snapshot import Snapshot
 
 # By hand the list is taken down to its target, and at least to this share of what it is.
 BY_HAND_SHARE = 0.5
+# These go down to the target whatever the thresholds.
+WANTED = (Trigger.MANUAL, Trigger.RUN_END, Trigger.HOOK)
 
 PressureOf: TypeAlias = Callable[[Snapshot], Pressure]
 Answer: TypeAlias = WrittenSummary | SummaryFailed | None
@@ -51,9 +53,10 @@ def run_pipeline(
     now: datetime | None = None,
     asks: bool = True,
 ) -> Pipeline:
-    """Stages in order, pressure measured anew before each. A run by hand, or at the end of a run,
-    goes on until its target, one for the window until the request fits, whatever the thresholds;
-    the others start a stage only where it is due. A stage that breaks a rule is rolled back.
+    """Stages in order, pressure measured anew before each. A run by hand, at the end of a run, or
+    for a hook goes on until its target, one for the window until the request fits, whatever the
+    thresholds; the others start a stage only where it is due. A stage that breaks a rule is rolled
+    back.
     `originals`: messages by number that standing summaries stand for, for source `archive`; `now`:
     the time that placeholders tell; `asks`: without, no request is made, as if each were answered
     by None."""
@@ -111,7 +114,7 @@ class _Run:
         self._draft = Draft(snapshot)
         self.pressure = pressure_of(snapshot)
         self._target = profile.target * self.pressure.limit
-        if trigger in (Trigger.MANUAL, Trigger.RUN_END):
+        if trigger in WANTED:
             self._target = min(self._target, self.pressure.used * BY_HAND_SHARE)
         self._stages: list[StageReport] = []
         self._failures: list[SummaryFailed] = []
@@ -122,8 +125,7 @@ class _Run:
     def is_done(self) -> bool:
         if self._trigger is Trigger.OVERFLOW:
             return self.pressure.fits_window
-        aims = self._trigger in (Trigger.MANUAL, Trigger.RUN_END)
-        return aims and self.pressure.used <= self._target
+        return self._trigger in WANTED and self.pressure.used <= self._target
 
     def plan(self, stage: Stage) -> CompactionPlan:
         """What the stage would do now; an empty plan where it is not due."""
@@ -211,7 +213,7 @@ class _Run:
 
     @property
     def _is_forced(self) -> bool:
-        return self._trigger in (Trigger.MANUAL, Trigger.RUN_END, Trigger.OVERFLOW)
+        return self._trigger in (*WANTED, Trigger.OVERFLOW)
 
     def _need(self) -> int:
         """What is over the target, said in bytes of the list: schemas and tokens weigh alike."""

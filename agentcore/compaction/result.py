@@ -63,8 +63,10 @@ class StageReport:
 
 
 class Deed(StrEnum):
-    """What a hook did: before a compaction, or after it (`appended`), or instead of an answer."""
+    """What a hook did: ask for a compaction, something before it, or after it (`appended`), or
+    instead of an answer."""
 
+    ASKED = "asked"
     ABORTED = "aborted"
     INJECTED = "injected"
     APPENDED = "appended"
@@ -74,8 +76,8 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HookReport:
-    """Of one hook that acted or failed: why it aborted, the numbers of the messages that it added,
-    what it raised."""
+    """Of one hook that acted or failed: why it asked or aborted, the numbers of the messages that
+    it added, what it raised."""
 
     hook: str
     did: Deed

@@ -35,7 +35,7 @@ HELP = {
     "approvals.debug": _("The same in debug mode."),
     "approvals.goal": _("The same in goal mode: command and write ask before anything is changed."),
     "approvals.minutes": _("Not answered within these is a no; 0: it waits as long as it takes."),
-    "hooks": _("Of installed packages, by name, one a line: asked before and after compactions."),
+    "hooks": _("Of installed packages, by name, one a line: asked after turns and at compactions."),
     "memory": _("Show entries of earlier sessions, and keep some of these."),
 }
 

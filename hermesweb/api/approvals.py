@@ -33,7 +33,8 @@ class Answer(Body):
 @router.get("/sessions/{id}/approvals")
 def waiting(request: SignedIn, id: str) -> dict[str, Any]:
     """What the run waits for, in the order of the calls; of arguments their first 2,000 characters,
-    secrets masked. `call` is `compaction` where the list is to be compacted."""
+    secrets masked. `call` is `compaction` where the list is to be compacted, with the `hook` that
+    asked for it and `why`."""
     session = session_or_404(request.user, id)
     rows = list(approvals.pending(session))
     calls = approvals.calls_of(session, rows)
@@ -66,7 +67,7 @@ def _shape(row: Instruction, call: ToolCall | None) -> dict[str, Any]:
         "ends_at": row.ends_at,
     }
     if call is None:
-        return asked
+        return {**asked, "hook": row.options.get("hook"), "why": row.options.get("why")}
     arguments, masked = approvals.readable(call)
     text = dumps(arguments)
     return {

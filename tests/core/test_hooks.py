@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from histories import exchange
-from stage import DONE, Stage
+from stage import DONE, Stage, use
 
 from agentcore import PRESETS, Snapshot
-from agentcore.compaction.hooks import Abort, BeforeCompaction, Hooks
-from agentcore.compaction.result import CompactionResult
+from agentcore.compaction.hooks import Abort, AfterTurn, BeforeCompaction, Hooks
+from agentcore.compaction.result import CompactionResult, Deed, HookReport
 from agentcore.context import Context
 from agentcore.events import (
     ApprovalWanted,
@@ -57,6 +57,84 @@ async def test_a_hook_may_add_messages_before_and_after() -> None:
         NOTE["content"],
     ]
     assert run.model.requests[0].messages[-1].text == NOTE["content"]
+
+
+def at_task_borders(event: AfterTurn) -> str | None:
+    return "the tests pass" if event.turn == 1 else None
+
+
+def always(event: AfterTurn) -> str:
+    return "I like it short"
+
+
+def roomy(lines: int, **changes: Any) -> Stage:
+    """A run of so many turns with a tool, far below every threshold."""
+    turns = [use(f'{{"text": "{n}", "times": 40}}') for n in range(lines)]
+    profile = PROFILE.replace(budget=100_000, **changes)
+    return Stage([*turns, DONE], profile, Context(Snapshot.of(exchange(8)))).say()
+
+
+async def test_a_hook_may_have_the_list_compacted_after_a_turn_and_says_why() -> None:
+    run = roomy(3)
+    assert await run.run(hooks=Hooks(after_turn=(at_task_borders,))) is RunEnd.ANSWERED
+    (ended,) = run.events(CompactionEnded)
+    assert (ended.result.trigger, ended.turn) == ("hook", 1)
+    assert ended.hooks == (HookReport("at_task_borders", Deed.ASKED, "the tests pass"),)
+    assert ended.after.used < ended.pressure.used
+    assert all(legal(request.messages) == [] for request in run.model.requests)
+
+
+async def test_a_hook_that_asks_after_every_turn_is_heard_again_only_once_the_list_has_grown() -> (
+    None
+):
+    heard: list[int] = []
+
+    def eager(event: AfterTurn) -> str:
+        heard.append(event.turn)
+        return "always"
+
+    run = roomy(6, min_gain=0.2)
+    run.pins = frozenset(message.number for message in run.context.messages)
+    await run.run(hooks=Hooks(after_turn=(eager,)))
+    assert heard == [1]
+    assert "compaction_started" not in str(run.kinds)
+    assert not run.events(CompactionEnded) and not run.events(CompactionFailed)
+
+
+@pytest.mark.parametrize("given", [{"hold": True}, {"automatic": "off"}], ids=["hold", "off"])
+async def test_no_hook_is_heard_where_compaction_holds_or_is_off(given: dict[str, Any]) -> None:
+    heard: list[int] = []
+    run = roomy(2, **{name: value for name, value in given.items() if name != "hold"})
+    run.hold = "hold" in given
+    await run.run(hooks=Hooks(after_turn=(lambda event: heard.append(event.turn),)))
+    assert heard == []
+
+
+async def test_where_a_person_decides_a_hook_asks_them() -> None:
+    hooks = Hooks(after_turn=(always,))
+    run = roomy(1, automatic="ask")
+    assert await run.run(hooks=hooks) is None
+    (wanted,) = run.events(ApprovalWanted)
+    assert (wanted.facts["hook"], wanted.facts["reason"]) == ("always", "I like it short")
+    run.allowed = False
+    assert await run.go_on(hooks=hooks) is RunEnd.ANSWERED
+    assert not run.events(CompactionEnded)
+
+
+async def test_a_hook_that_a_person_agrees_with_has_its_compaction() -> None:
+    run = roomy(1, automatic="ask")
+    run.allowed = True
+    await run.run(hooks=Hooks(after_turn=(always,)))
+    assert [ended.result.trigger for ended in run.events(CompactionEnded)] == ["hook"]
+
+
+@pytest.mark.parametrize("answer", [7, ["x"], True], ids=["number", "list", "yes"])
+async def test_what_is_no_reason_is_reported_and_the_next_hook_is_heard(answer: Any) -> None:
+    run = roomy(1)
+    await run.run(hooks=Hooks(after_turn=(lambda event: answer, at_task_borders)))
+    (failed,) = run.events(HookFailed)
+    assert "a reason is a text" in failed.report
+    assert [ended.result.trigger for ended in run.events(CompactionEnded)] == ["hook"]
 
 
 async def test_a_hook_that_raises_is_reported_and_passed_over() -> None:

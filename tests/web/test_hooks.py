@@ -14,10 +14,10 @@ from calls import Caller, problem
 from django.contrib.auth.models import User
 from django.test import Client
 from scenes import a_talk, html_of, words_of
-from working import says
+from working import calls, says, worked
 
 from agentcore.compaction import hooks
-from agentcore.compaction.hooks import Abort, BeforeCompaction
+from agentcore.compaction.hooks import Abort, AfterTurn, BeforeCompaction
 from agentcore.compaction.result import CompactionResult
 from agentcore.llm.scripted import ScriptedModel
 from hermesweb import acts, lives, runner
@@ -42,6 +42,14 @@ class Guard:
         return Abort("a release is <b>under way</b>")
 
 
+class Borders:
+    """Wants the list compacted after each turn that a tool ran in."""
+
+    def after_turn(self, event: AfterTurn) -> str | None:
+        last = event.snapshot.messages[-1]
+        return f"turn {event.turn} ran a <b>tool</b>" if last.role == "tool" else None
+
+
 class Broken:
     def pre_compact(self, event: BeforeCompaction) -> None:
         raise KeyError("oops")
@@ -56,7 +64,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     folder = tmp_path / "hooked-1.0.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: hooked\nVersion: 1.0\n")
-    names = ("Diary", "Guard", "Broken")
+    names = ("Diary", "Guard", "Broken", "Borders")
     lines = "".join(f"{name.lower()} = {__name__}:{name}\n" for name in names)
     (folder / "entry_points.txt").write_text(f"[agentcore.hooks]\n{lines}")
     monkeypatch.syspath_prepend(tmp_path)
@@ -141,10 +149,49 @@ def test_hooks_that_fail_or_dawdle_are_passed_over_and_told(
     assert told["hooks"] == made.hooks
 
 
+def bordered(
+    owner: User, script: Callable[..., ScriptedModel], folder: Path, automatic: str
+) -> AgentSession:
+    """A session far from its threshold, after a turn that called a tool."""
+    script(calls("glob", '{"pattern": "*"}', "c1"), says("A summary."), says("done"))
+    values = Profile.objects.get(name="small").current.values
+    values = {**values, "budget": 900_000, "hooks": ["borders"], "automatic": automatic}
+    acts.save_profile(owner, "hooked", values, accept_warnings=True)
+    session = a_talk(owner, 24, text="x" * 2_000, profile="hooked", workspace=str(folder))
+    acts.send(owner, session, "go on")
+    return worked(session)
+
+
+def test_a_hook_that_asks_for_a_compaction_says_why_on_its_page(
+    client: Client, ada: User, script: Callable[..., ScriptedModel], tmp_path: Path
+) -> None:
+    session = bordered(ada, script, tmp_path, "on")
+    made = session.stored_compactions.get()
+    assert (made.state, made.trigger, session.run_end) == ("applied", "hook", "answered")
+    assert [(one["hook"], one["did"]) for one in made.hooks] == [("Borders", "asked")]
+    html = page(client, session)
+    assert f"Borders asked for it: turn {made.turn} ran a <b>tool</b>" in words_of(html)
+    assert "<b>tool" not in html
+
+
+def test_where_a_person_decides_the_question_names_the_hook(
+    client: Client, ada: User, script: Callable[..., ScriptedModel], tmp_path: Path
+) -> None:
+    session = bordered(ada, script, tmp_path, "ask")
+    assert (session.status, session.stored_compactions.count()) == ("waiting", 0)
+    words = words_of(html_of(client, f"/sessions/{session.pk}/"))
+    assert "The hook Borders asks for it: turn" in words
+    (question,) = Caller(ada).get(f"sessions/{session.pk}/approvals").json()["items"]
+    assert (question["call"], question["hook"]) == ("compaction", "Borders")
+    acts.answer(ada, session, "compaction", True)
+    assert worked(session).run_end == "answered"
+    assert session.stored_compactions.get().trigger == "hook"
+
+
 def test_a_hook_that_nobody_offers_is_refused_by_name(ada: User) -> None:
     values = Profile.objects.get(name="small").current.values
     User.objects.update(is_staff=True, is_superuser=True)
     wish = {"values": {**values, "hooks": ["nothing"]}, "accept_warnings": True}
     refused = Caller(ada).put("profiles/other", wish)
     assert problem(refused) == (422, "invalid", "hooks")
-    assert "there are broken, diary, guard" in refused.json()["error"]["message"]
+    assert "there are borders, broken, diary, guard" in refused.json()["error"]["message"]
