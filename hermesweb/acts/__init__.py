@@ -31,6 +31,7 @@ from hermesweb.acts.previews import (
     options_of,
     plan_of,
     preview,
+    preview_in_force,
     written_of,
 )
 from hermesweb.acts.profiles import save_profile
@@ -77,6 +78,7 @@ __all__ = [
     "read_raw",
     "plan_of",
     "preview",
+    "preview_in_force",
     "refuse_overdue",
     "remember",
     "rename",

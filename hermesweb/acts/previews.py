@@ -83,16 +83,7 @@ def plan_of(
 
 def apply_preview(who: User | None, session: AgentSession, preview_id: str) -> Compaction:
     """Queue exactly the plan that was shown. Refused where the list was revised since."""
-    found = found_preview(session, preview_id)
-    if found.revision != session.revision:
-        raise Refused(
-            _(
-                "the list is at revision %(now)s, the preview was made at %(then)s: look at a new "
-                "one"
-            )
-            % {"now": session.revision, "then": found.revision},
-            "stale",
-        )
+    found = preview_in_force(session, preview_id)
     if not prepared.unpacked(found.plan).stages:
         raise Refused(_("this preview changes nothing: there is nothing to apply"), "nothing")
     # A run that is busy may take a while to reach the border.
@@ -129,6 +120,17 @@ def found_preview(session: AgentSession, preview_id: str) -> Preview:
             % {"id": f"{preview_id!r:.80}"},
             "stale",
         )
+    return found
+
+
+def preview_in_force(session: AgentSession, preview_id: str) -> Preview:
+    """Refused where the list was revised since, too."""
+    found = found_preview(session, preview_id)
+    if found.revision != session.revision:
+        text = _(
+            "the list is at revision %(now)s, the preview was made at %(then)s: look at a new one"
+        )
+        raise Refused(text % {"now": session.revision, "then": found.revision}, "stale")
     return found
 
 

@@ -21,13 +21,7 @@ def one(request: SignedIn, id: str, preview: str) -> dict[str, Any]:
     """The plan as it was shown; `next` names the preview that has the summary, once it is written.
     409 where the list was revised since."""
     session = session_or_404(request.user, id)
-    found = acts.found_preview(session, preview)
-    if found.revision != session.revision:
-        raise acts.Refused(
-            f"the list is at revision {session.revision}, the preview was made at "
-            f"{found.revision}: look at a new one",
-            "stale",
-        )
+    found = acts.preview_in_force(session, preview)
     plan = acts.plan_of(session, acts.options_of(found), acts.written_of(found))
     return shape(session, found, plan)
 
