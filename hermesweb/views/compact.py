@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -114,9 +114,9 @@ def apply(request: SignedIn, id: str) -> HttpResponse:
         made = acts.apply_preview(request.user, session, wanted)
     except acts.Refused as refusal:
         if refusal.code == "stale":
-            if session.previews.filter(pk=wanted, ends_at__gt=timezone.now()).exists():
+            with suppress(acts.Refused):
                 # Its page is that of a new one, with the summary as the person left it.
-                return redirect("preview", session.pk, wanted)
+                return redirect("preview", session.pk, acts.found_preview(session, wanted).pk)
             messages.warning(request, ENDED)
         else:
             messages.error(request, str(refusal))
