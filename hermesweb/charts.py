@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentcore.breakdown import Category
 from agentcore.compaction.result import CompactionState
 from agentcore.pressure import TokenSource, Unit
 from hermesweb import spending
@@ -64,8 +65,13 @@ def packed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def with_parts(turn: StoredTurn) -> dict[str, Any]:
+    """One line of the downloads: the facts, and the bytes of each category by its name."""
+    parts = {f"{one}_bytes": turn.breakdown.get(one, 0) for one in Category}
+    return {**turn_facts(turn), **parts}
+
+
 def turn_facts(turn: StoredTurn) -> dict[str, Any]:
-    """One line of the downloads."""
     prompt, source = spending.prompt(turn)
     return {
         "turn": turn.number,

@@ -136,6 +136,10 @@ class Page:
         return self.choice.at(order=Order.IN_ORDER)
 
     @property
+    def table(self) -> Choice:
+        return replace(self.choice.at(), whole=False, raw=False)
+
+    @property
     def views(self) -> list[Option]:
         return [
             Option(_("What the model sees"), self.choice.at(view=View.MODEL), self.choice),

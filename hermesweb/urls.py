@@ -58,6 +58,8 @@ urlpatterns = [
         name="instruction_withdraw",
     ),
     path("sessions/<str:id>/messages/", messages.listing, name="messages"),
+    path("sessions/<str:id>/messages.json", messages.as_json, name="messages_json"),
+    path("sessions/<str:id>/messages.csv", messages.as_csv, name="messages_csv"),
     path("sessions/<str:id>/messages/search/", messages.search, name="messages_search"),
     path("sessions/<str:id>/messages/<int:number>/", messages.message, name="message"),
     path("sessions/<str:id>/messages/<int:number>/pin", messages.pin, name="message_pin"),

@@ -106,7 +106,8 @@ LAYERS = {
                 "steering",
                 "wishes",
             ),
-            *("diffs", "endpoints", "gauge", "lease", "listing", "live", "lives", "memory"),
+            *("diffs", "endpoints", "gauge", "lease", "listed", "listing", "live"),
+            *("lives", "memory"),
             *(
                 "outcome",
                 "pieces",

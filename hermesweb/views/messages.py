@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -20,9 +21,11 @@ from hermesweb.choices import MessageChoice, problems
 from hermesweb.content import Form, content, escaping
 from hermesweb.http import SignedIn
 from hermesweb.lines import fate_of
+from hermesweb.listed import listed
 from hermesweb.listing import Choice
 from hermesweb.models import AgentSession, StoredMessage
 from hermesweb.views.answers import answer, found_by, list_context
+from hermesweb.views.downloads import csv_file
 
 
 @require_GET
@@ -42,6 +45,31 @@ def listing(request: SignedIn, id: str) -> HttpResponse:
         {"session": session, **list_context(request.user, session, choice)},
     )
     return response if choice.seen is not None else _addressed(request, response, session, choice)
+
+
+@require_GET
+@login_required
+def as_json(request: SignedIn, id: str) -> HttpResponse:
+    return _file(request, id, lambda _, rows: JsonResponse({"items": rows}))
+
+
+@require_GET
+@login_required
+def as_csv(request: SignedIn, id: str) -> HttpResponse:
+    return _file(request, id, lambda session, rows: csv_file(f"messages-{session.pk}.csv", rows))
+
+
+def _file(
+    request: SignedIn,
+    id: str,
+    made: Callable[[AgentSession, list[dict[str, Any]]], HttpResponse],
+) -> HttpResponse:
+    """The list with its filters; a search of whole texts is no part of it."""
+    session = session_or_404(request.user, id)
+    form = MessageChoice(request.GET)
+    if not form.is_valid():
+        return HttpResponseBadRequest(problems(form), content_type="text/plain; charset=utf-8")
+    return made(session, listed(session, form.choice))
 
 
 @require_GET

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hermesweb import acts, spending
 from hermesweb.access import session_or_404
-from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, packed, turn_facts
+from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, packed, with_parts
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredTurn
@@ -68,14 +68,14 @@ def chart_json(request: SignedIn, id: str) -> JsonResponse:
 @login_required
 def turns_json(request: SignedIn, id: str) -> JsonResponse:
     session = session_or_404(request.user, id)
-    return JsonResponse({"items": [turn_facts(turn) for turn in _turns(session)]})
+    return JsonResponse({"items": [with_parts(turn) for turn in _turns(session)]})
 
 
 @require_GET
 @login_required
 def turns_csv(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
-    return csv_file(f"turns-{session.pk}.csv", map(turn_facts, _turns(session)))
+    return csv_file(f"turns-{session.pk}.csv", map(with_parts, _turns(session)))
 
 
 @require_POST

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from scenes import a_talk
 
+from agentcore.breakdown import Category
 from hermesweb import charts
 from hermesweb.charts import chart_rows
 from hermesweb.models import Compaction, StoredTurn
@@ -99,3 +100,12 @@ def test_many_turns_are_binned_and_no_peak_or_cut_is_lost(ada: User) -> None:
     assert len(rows) <= 1_000
     assert [row["turn"] for row in rows if row["used"] == 9_000] == [1_234]
     assert sum(row["compacted_before"] for row in rows) == 1
+
+
+def test_the_downloads_hold_what_the_chart_stacks(client: Client, ada: User) -> None:
+    session = a_talk(ada, 8)
+    for row in client.get(f"/sessions/{session.pk}/turns.json").json()["items"]:
+        parts = {name: row[f"{name}_bytes"] for name in Category}
+        turn = session.stored_turns.get(number=row["turn"])
+        assert {name: size for name, size in parts.items() if size} == turn.breakdown
+        assert sum(parts.values()) == row["bytes"]
