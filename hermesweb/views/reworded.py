@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from agentcore import diff
 from hermesweb import acts, diffs, paper, planning
-from hermesweb.access import session_or_404
+from hermesweb.access import session_or_404, session_with
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredMessage
 from hermesweb.rewording import rewording
@@ -23,12 +23,10 @@ from hermesweb.states import ends_of
 @never_cache
 @login_required
 def stored(request: SignedIn, id: str, old: int, new: int) -> HttpResponse:
-    session = session_or_404(request.user, id)
-    rows = session.messages.filter(number__in=[old, new]).select_related("body")
-    found = {row.number: row for row in rows}
-    if found.keys() != {old, new}:
-        raise Http404(f"there is no message {old if old not in found else new}")
-    return _shown(request, session, found[old], found[new])
+    session = session_with(request.user, id, old)
+    session_with(request.user, id, new)
+    bodies = session.messages.select_related("body")
+    return _shown(request, session, bodies.get(number=old), bodies.get(number=new))
 
 
 @require_GET

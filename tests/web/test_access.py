@@ -182,3 +182,25 @@ def test_no_call_of_a_browser_is_taken_from_elsewhere(
     sent = browser.generic(verb.upper(), filled, _json(body), content_type="application/json")
     assert sent.status_code == 403
     assert place.trace() == before
+
+
+BEYOND = "9" * 30
+COUNTED = [name for name in sorted(PAGES) if "<int:" in PAGES[name]]
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_page_of_a_number_beyond_any_is_no_fault_of_the_server(place: Place, name: str) -> None:
+    path = re.sub(r"<int:\w+>", BEYOND, PAGES[name])
+    assert visit(place.ada, place.fill(path)).status_code < 500
+
+
+NUMBER = re.compile(r"\{(number|other|instruction)\}")
+COUNTED_CALLS = {f"{one[0]} {one[1]}": one for one in CALLS if NUMBER.search(one[1])}
+
+
+@pytest.mark.parametrize(("verb", "path", "body"), COUNTED_CALLS.values(), ids=COUNTED_CALLS)
+def test_a_call_of_a_number_beyond_any_is_no_fault_of_the_server(
+    place: Place, verb: str, path: str, body: dict[str, Any]
+) -> None:
+    filled = place.fill(NUMBER.sub(BEYOND, path))
+    assert call(place.ada, verb, filled, body).status_code < 500
