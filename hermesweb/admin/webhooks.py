@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -76,6 +77,9 @@ class DeliveryInline(ReadOnly, admin.TabularInline):
     )
     ordering = ("-pk",)
     extra = 0
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
+        return super().get_queryset(request).select_related("session")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True

@@ -6,7 +6,9 @@ import pytest
 from builders import a_session, a_user
 from calls import Caller, problem
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from scenes import html_of, words_of
 
@@ -181,3 +183,18 @@ def test_the_admin_says_that_somebody_has_as_many_as_one_may(client: Client, ada
     response = client.post(reverse("admin:hermesweb_webhook_add"), values)
     assert "One may have 10 webhooks." in response.content.decode()
     assert Webhook.objects.count() == MOST_WEBHOOKS
+
+
+def test_the_admin_asks_once_for_the_sessions_of_all_deliveries(
+    client: Client, hook: Webhook
+) -> None:
+    client.force_login(a_user("eve", is_staff=True))
+    change = reverse("admin:hermesweb_webhook_change", args=[hook.pk])
+    a_delivery(hook)
+    with CaptureQueriesContext(connection) as few:
+        html_of(client, change)
+    for _ in range(5):
+        a_delivery(hook)
+    with CaptureQueriesContext(connection) as many:
+        html_of(client, change)
+    assert len(many) <= len(few)
