@@ -13,6 +13,8 @@ from agentcore.errors import ProfileError
 PERSONA_CHARS = 20_000
 # No value of a profile is larger: rows and the system would not take it, and 0 means no limit.
 MOST = 10**15
+# A date so far off is still one.
+YEAR_MINUTES = 366 * 24 * 60
 # Of a window, for a structured summary.
 STRUCTURED_SHARE = 0.05
 _AMOUNT = re.compile(r"\d{1,6}(\.\d{1,8})?", re.ASCII)
@@ -200,7 +202,7 @@ class ApprovalOptions:
     minutes: int = 15
 
     def __post_init__(self) -> None:
-        whole(self.minutes, "approvals.minutes")
+        whole(self.minutes, "approvals.minutes", most=YEAR_MINUTES)
         for mode in Mode:
             effects = _effects(getattr(self, mode), f"approvals.{mode}")
             object.__setattr__(self, mode, effects)
@@ -218,12 +220,12 @@ def counts(group: Any, name: str, *, least: int = 0) -> None:
             whole(value, f"{name}.{one.name}", least)
 
 
-def whole(value: Any, name: str, least: int = 0) -> None:
+def whole(value: Any, name: str, least: int = 0, most: int = MOST) -> None:
     """Raises ProfileError for what is no whole number from `least`, or one too large to count."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ProfileError(f"{name} is a whole number from {least}, not {value!r}", name)
-    if value > MOST:
-        raise ProfileError(f"{name} is too large: it is at most {MOST:,}", name)
+    if value > most:
+        raise ProfileError(f"{name} is too large: it is at most {most:,}", name)
 
 
 def fraction(value: Any, name: str, most: float = 1) -> None:

@@ -126,6 +126,7 @@ def test_one_value_changes_and_the_rest_stays() -> None:
         ({"documents": {"doc_names": [""]}}, "documents.doc_names"),
         ({"documents": {"project_docs_keep": "both"}}, "documents.project_docs_keep"),
         ({"documents": {"memory": 1}}, "documents.memory"),
+        ({"approvals": {"minutes": 527_041}}, "approvals.minutes"),
         ({"colour": "red"}, "colour"),
     ],
 )
