@@ -24,6 +24,7 @@ from hermesweb.db_thread import DatabaseThread
 from hermesweb.lock import running
 from hermesweb.models import Delivery, DeliveryState, Webhook
 from hermesweb.shown import shown
+from hermesweb.webhooks import switched_on
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +109,7 @@ def body(delivery: Delivery) -> dict[str, Any]:
 def _take(webhook: int) -> bool:
     now = timezone.now()
     free = Q(busy_until=None) | Q(busy_until__lt=now)
-    rows = Webhook.objects.filter(free, pk=webhook, active=True)
+    rows = switched_on().filter(free, pk=webhook)
     return bool(rows.update(busy_until=now + HELD))
 
 

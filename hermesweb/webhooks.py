@@ -27,13 +27,18 @@ def of_owner(owner: User) -> QuerySet[Webhook]:
     return Webhook.objects.filter(owner=owner)
 
 
+def switched_on() -> QuerySet[Webhook]:
+    """Those that are told of anything: none of a person who may not sign in any more."""
+    return Webhook.objects.filter(active=True, owner__is_active=True)
+
+
 def tell(session: AgentSession, events: Sequence[SessionEvent]) -> None:
     """Write what the owner's webhooks are to be told of these, in the caller's transaction; a
     worker is asked for once it is through."""
     found = [(occasion, event) for event in events for occasion in event.data.get("occasions", ())]
     if not found:
         return
-    for webhook in Webhook.objects.filter(owner=session.owner_id, active=True):
+    for webhook in switched_on().filter(owner=session.owner_id):
         wanted = [one for one in found if one[0] in webhook.occasions]
         if wanted:
             _write(webhook, session, wanted)
@@ -46,7 +51,7 @@ def due() -> list[int]:
         webhook=OuterRef("pk"), state=DeliveryState.WAITING, due_at__lte=timezone.now()
     )
     free = Q(busy_until=None) | Q(busy_until__lt=timezone.now())
-    rows = Webhook.objects.filter(Exists(waiting), free, active=True)
+    rows = switched_on().filter(Exists(waiting), free)
     return list(rows.values_list("pk", flat=True))
 
 

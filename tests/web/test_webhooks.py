@@ -84,6 +84,20 @@ def test_an_occasion_waits_for_each_webhook_that_wants_it_and_a_worker_is_asked_
     assert asked == [("hermesweb.tasks.deliver", wants.pk)]
 
 
+async def test_a_person_who_may_not_sign_in_any_more_is_told_of_nothing(
+    ada: User, settings: Settings
+) -> None:
+    hook = await sync_to_async(a_webhook)(ada)
+    session = await sync_to_async(a_session)(ada)
+    await sync_to_async(happens)(session)
+    await User.objects.filter(pk=ada.pk).aupdate(is_active=False)
+    await sync_to_async(happens)(session)
+    server = await sent(settings, hook, said("ok"))
+    assert await Delivery.objects.acount() == 1
+    assert not server.requests
+    assert await sync_to_async(webhooks.due)() == []
+
+
 def test_nothing_waits_of_a_transaction_that_did_not_come_through(
     ada: User, asked: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
