@@ -175,10 +175,16 @@ def _cuts(session: AgentSession) -> list[Mark]:
     return [
         Mark(
             100.0 * turn / max(session.turns, 1),
-            f"C{numbers[-1]}" if place % step == 0 else "",
+            _name(numbers) if place % step == 0 else "",
         )
         for place, (turn, numbers) in enumerate(by_turn.items())
     ]
+
+
+def _name(numbers: Sequence[int]) -> str:
+    """Of the compactions in one place."""
+    first, last = numbers[0], numbers[-1]
+    return f"C{last}" if first == last else f"C{first}–{last}"
 
 
 def _ticks(turns: int) -> list[Mark]:

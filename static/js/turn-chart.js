@@ -34,12 +34,15 @@ const CONFIG = { displayModeBar: false, responsive: true };
 class TurnChart extends HTMLElement {
   #data;
   #place = document.createElement("div");
+  #state = document.createElement("p");
   #ending;
   #timer;
 
   connectedCallback() {
     this.#place.className = "plot";
-    this.append(this.#place);
+    this.#state.className = "plot__state";
+    this.#state.setAttribute("role", "status");
+    this.append(this.#state, this.#place);
     this.#ending = new AbortController();
     const { signal } = this.#ending;
     const seen = new IntersectionObserver(([entry]) => {
@@ -55,12 +58,19 @@ class TurnChart extends HTMLElement {
     this.#ending.abort();
     clearTimeout(this.#timer);
     window.Plotly?.purge(this.#place);
-    this.#place.remove();
+    this.replaceChildren();
   }
 
   async #begin(signal) {
-    await Promise.all([loadPlotly(this.getAttribute("plotly")), this.#fetch(signal)]);
+    this.#state.textContent = gettext("The chart is being loaded…");
+    try {
+      await Promise.all([loadPlotly(this.getAttribute("plotly")), this.#fetch(signal)]);
+    } catch {
+      this.#state.textContent = gettext("The chart could not be loaded; the table below holds the figures.");
+      return;
+    }
     if (signal.aborted) return;
+    this.#state.remove();
     this.#draw();
     this.#place.on("plotly_click", (click) => this.#select(click.points[0].customdata));
     onThemeChange(() => this.#draw(), signal);
@@ -268,7 +278,8 @@ function upright(x, color) {
 
 function words(y, text, colours, yanchor = "bottom") {
   const place = { y, xref: "paper", x: 0, xanchor: "left", yanchor };
-  return { text, ...place, showarrow: false, bgcolor: colours.surface, font: { color: colours.ink } };
+  const clear = { bgcolor: colours.surface, borderpad: 0, yshift: yanchor === "top" ? -2 : 2 };
+  return { text, ...place, ...clear, showarrow: false, font: { color: colours.ink } };
 }
 
 function due(turns, places, { turns: left, pace }, colours) {

@@ -69,6 +69,7 @@ def test_it_draws_a_stack_without_breaking_the_policy(show: Show, complaints: li
         "stable prefix",
     ]
     assert complaints == []
+    assert page.locator("turn-chart").get_by_role("status").count() == 0
 
 
 def test_bars_of_a_turn_sum_to_what_it_used(show: Show) -> None:
@@ -179,6 +180,20 @@ def test_it_loads_nothing_before_it_comes_into_view(show: Show, page: Page) -> N
     page.locator("summary").click()
     wait_for_bars(page)
     expect(page.locator(".plot .bars path").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("chart", "answers"),
+    [
+        (CHART, {"/chart.json": "{"}),
+        (CHART.replace("plotly.min", "none"), {"/chart.json": data(*TURNS)}),
+    ],
+    ids=["no figures", "no Plotly"],
+)
+def test_it_says_when_it_cannot_be_loaded(show: Show, chart: str, answers: dict[str, str]) -> None:
+    page = show(chart, "turn-chart", answers=answers)
+    state = page.locator("turn-chart").get_by_role("status")
+    expect(state).to_have_text("The chart could not be loaded; the table below holds the figures.")
 
 
 def test_the_stable_prefix_is_a_line_and_the_forecast_ghost_bars(show: Show) -> None:

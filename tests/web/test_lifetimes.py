@@ -46,6 +46,13 @@ def test_a_row_ends_where_a_compaction_took_its_message(ada: User) -> None:
     assert [(mark.x, mark.name) for mark in found.cuts] == [(100.0, "C1")]
 
 
+def test_compactions_in_one_place_are_named_together(ada: User) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    compacted(session, start=3, stop=5)
+    assert [mark.name for mark in lifetimes(session).cuts] == ["C1–2"]
+
+
 def test_the_rows_are_those_that_carried_most_in_the_order_of_the_talk(ada: User) -> None:
     session = a_talk(ada, 200)
     found = lifetimes(session)
