@@ -18,6 +18,7 @@ from hermesweb.bulk import Refused, Selection, selection
 from hermesweb.http import SignedIn
 from hermesweb.listing import FATES, Choice
 from hermesweb.models import AgentSession
+from hermesweb.shown import storable
 
 router = Router(tags=["messages"])
 
@@ -43,8 +44,9 @@ class Where(Body):
         for name, known in (("category", list(Category)), ("fate", list(FATES))):
             if (value := getattr(self, name)) and value not in known:
                 raise acts.Invalid(f"{name} is one of {', '.join(known)}, not {value!r}", name)
-        choice = Choice(category=self.category, q=self.q, fate=self.fate, size=self.size)
-        return selection(session, choice, self.tool)
+        q = storable(self.q)
+        choice = Choice(category=self.category, q=q, fate=self.fate, size=self.size)
+        return selection(session, choice, storable(self.tool))
 
 
 class Many(Body):

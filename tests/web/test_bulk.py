@@ -222,3 +222,10 @@ def test_strangers_find_nothing(client: Client, session: AgentSession) -> None:
     assert client.get(url(session)).status_code == 404
     assert client.post(url(session, "change"), {"do": "exclude"}).status_code == 404
     assert client.post(f"/sessions/{session.pk}/undo").status_code == 404
+
+
+def test_a_filter_that_no_text_can_hold_finds_nothing(ada: User, session: AgentSession) -> None:
+    path = f"sessions/{session.pk}/messages/excluded"
+    for where in ({"q": "\0"}, {"q": "\0x"}, {"tool": "\0"}):
+        assert Caller(ada).put(path, {"where": where, "preview": True}).json()["found"] == []
+        assert problem(Caller(ada).put(path, {"where": where}))[:2] == (422, "invalid")
