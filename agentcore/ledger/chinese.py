@@ -20,7 +20,6 @@ UPPER = frozenset(
 )
 LOWER = frozenset({"不少于", "不低于", "最少", "至少", "下限"})
 DATED = frozenset({"截止", "期限", "之前完成", "前完成"})
-PERMISSION = frozenset({"不再", "现在可以", "允许", "不必", "无需"})
 
 PREFERENCE = (
     *("偏好", "最好", "尽量", "优先", "喜欢", "希望", "倾向", "请用", "建议用", "用中文"),

@@ -93,8 +93,6 @@ UPPER = frozenset(
 )
 LOWER = frozenset({"at least", "minimum", "min"})
 DATED = frozenset({"deadline", "due", "by", "before", "until"})
-# These lift a rule.
-PERMISSION = frozenset({"no longer", "you may", "it is fine to", "it's fine to", "is allowed"})
 
 PREFERENCE = (
     "prefer",
