@@ -7,6 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from agentcore.breakdown import NOTHING
+from agentcore.compaction.notes import omission_of
+from agentcore.messages import Message
+from agentcore.snapshot import Snapshot, State
+
 Value = dict[str, Any]
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBO" * 200}}
 
@@ -36,6 +41,12 @@ def calls(*ids: str, name: str = "read_file", text: str | None = None) -> Value:
 
 def result(call_id: str, text: str = "ok") -> Value:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def omission(gone: Sequence[Message] = ()) -> Message:
+    """The note in place of these, each of which is looked at."""
+    whole = Snapshot(tuple(gone), tuple(range(len(gone))), NOTHING, State(0, 0))
+    return omission_of(whole, [range(len(gone))])
 
 
 def with_picture(value: Value) -> Value:

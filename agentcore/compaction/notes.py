@@ -18,13 +18,9 @@ TOOLS_NAMED = 8
 FACTS_CARRIED = 1_000
 
 
-def omission_note(gone: Sequence[Message]) -> Message:
-    """The note that stands in for messages without a summary of them."""
-    return note(_omitted(_count(gone)), carried(gone) or None)
-
-
 def omission_of(snapshot: Snapshot, runs: Sequence[range]) -> Message:
-    """The same of rows of a list, none of which is read before somebody asks for their facts."""
+    """The note that stands in for rows of a list without a summary of them, none of which is read
+    before somebody asks for their facts."""
     count = _counted(sum(map(len, runs)), snapshot.tools_in(runs))
     gone = rows_of(snapshot.messages, runs)
     return note(_omitted(count), Deferred(lambda: carried(gone)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from histories import Value, legal_lists
+from histories import Value, legal_lists, omission
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcore import Snapshot
 from agentcore.compaction.draft import Draft
-from agentcore.compaction.notes import note, omission_note
+from agentcore.compaction.notes import note
 from agentcore.compaction.placeholders import masked
 from agentcore.compaction.plan import (
     Birth,
@@ -44,7 +44,7 @@ def plans(draw: st.DrawFn, snapshot: Snapshot) -> CompactionPlan:
     if not removals and edges:
         rows = range(leading, edges[-1])
         removals = [Removal(leading, edges[-1], Fate.SUMMARIZED, "sum")] if rows else []
-        told = omission_note(snapshot.messages[rows.start : rows.stop])
+        told = omission(snapshot.messages[rows.start : rows.stop])
         at = note_row(snapshot, range(rows.stop, count))
         births = [Birth(at, told, Origin.NOTE, "sum", (rows,))] if rows else []
     return CompactionPlan(snapshot.state, tuple(removals), tuple(births))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from histories import Value, answer, exchange, group, legal_lists, system, user
+from histories import Value, answer, exchange, group, legal_lists, omission, system, user
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stage import DONE, Stage
 
 from agentcore import PRESETS, Snapshot, compact
 from agentcore.compaction.edits import exclude_plan, new_topic_plan, restore_plan, undo_plan
-from agentcore.compaction.notes import omission_note
 from agentcore.compaction.plan import CompactionPlan, Revision, apply_plan
 from agentcore.context import Context
 from agentcore.directives import Instruction, InstructionKind
@@ -109,7 +108,7 @@ def test_results_that_no_reply_has_seen_cannot_be_excluded() -> None:
 @pytest.mark.parametrize("number", [2, 3])
 def test_what_stands_for_one_of_two_notes_is_read_back_where_it_stands(number: int) -> None:
     # A note that was brought back has the place of the one that was made since.
-    born = Snapshot.of([user("now"), *(omission_note([]), omission_note([]))])
+    born = Snapshot.of([user("now"), *(omission(), omission())])
     now, first, second = born.messages
     before = Snapshot((first, second, now), (1, 1, 4), born.sizes, born.state)
     after, _ = apply_plan(exclude_plan(before, [number], NONE), before)

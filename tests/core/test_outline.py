@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from histories import Value, legal_lists
+from histories import Value, legal_lists, omission
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcore import Snapshot
-from agentcore.compaction.notes import omission_note, omission_of
+from agentcore.compaction.notes import omission_of
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, runs_of
 from agentcore.context import Context
 from agentcore.messages import Role
@@ -26,7 +26,7 @@ def grown(draw: st.DrawFn) -> Snapshot:
     before = context.snapshot()
     start, stop = sorted(draw(st.lists(st.integers(0, len(values)), min_size=2, max_size=2)))
     if start < stop:
-        told = omission_note(before.messages[start:stop])
+        told = omission(before.messages[start:stop])
         birth = Birth(start, told, Origin.NOTE, "t", (range(start, stop),))
         cut = Removal(start, stop, Fate.DROPPED, "t")
         context.apply(CompactionPlan(before.state, (cut,), (birth,)))
@@ -61,5 +61,5 @@ def test_a_note_of_rows_says_and_knows_what_a_note_of_their_messages_does(
 ) -> None:
     some = data.draw(runs(snapshot))
     gone = [snapshot.messages[row] for rows in some for row in rows]
-    one, other = omission_of(snapshot, some), omission_note(gone)
+    one, other = omission_of(snapshot, some), omission(gone)
     assert (one.wire, tuple(one.facts or ())) == (other.wire, tuple(other.facts or ()))

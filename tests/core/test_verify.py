@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from histories import Value, answer, calls, exchange, legal_lists, result, system, user
+from histories import Value, answer, calls, exchange, legal_lists, omission, result, system, user
 from hypothesis import given
 from planted import english
 
 from agentcore import PRESETS, Snapshot, compact
 from agentcore.breakdown import NOTHING
-from agentcore.compaction.notes import omission_note, summary_note
+from agentcore.compaction.notes import summary_note
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, apply_plan
 from agentcore.facts import FactKind
 from agentcore.messages import Message
@@ -58,7 +58,7 @@ def test_a_sound_compaction_passes_all_seven() -> None:
 
 
 def test_a_result_without_its_call_is_neither_legal_nor_a_legal_cut() -> None:
-    found = verified([system(), *exchange(2)[1:]], 3, omission_note(()))
+    found = verified([system(), *exchange(2)[1:]], 3, omission())
     assert {Check.HISTORY_LEGAL, Check.CUT_LEGAL} <= set(failed(found))
 
 
@@ -78,7 +78,7 @@ def test_placeholders_alone_need_no_summary() -> None:
 
 def test_a_list_at_its_budget_does_not_hold_it() -> None:
     before = Snapshot.of(HISTORY)
-    plan = cut(before, 1, 6, omission_note(before.messages[1:6]))
+    plan = cut(before, 1, 6, omission(before.messages[1:6]))
     after, _ = apply_plan(plan, before)
     size = after.sizes.bytes
     assert Check.BUDGET_HOLDS in failed(verify(before, after, plan, pressure(after, size)))
@@ -87,17 +87,17 @@ def test_a_list_at_its_budget_does_not_hold_it() -> None:
 
 def test_a_tail_that_was_altered_is_told() -> None:
     before = Snapshot.of(HISTORY)
-    plan = cut(before, 1, 6, omission_note(()))
+    plan = cut(before, 1, 6, omission())
     after, _ = apply_plan(plan, before)
     other = Snapshot.of([*after.messages[:-1], answer("something else")])
     assert Check.RECENT_INTACT in failed(verify(before, other, plan, pressure(other)))
-    whole = cut(before, 1, len(before.messages), omission_note(()))
+    whole = cut(before, 1, len(before.messages), omission())
     after, _ = apply_plan(whole, before)
     assert Check.RECENT_INTACT in failed(verify(before, after, whole, pressure(after)))
 
 
 def test_a_lost_goal_and_lost_paths_are_named_with_their_messages() -> None:
-    found = verified(HISTORY, 6, omission_note(()))
+    found = verified(HISTORY, 6, omission())
     details = {one.check: one.detail for one in found.checks}
     assert {Check.GOAL_KNOWN, Check.PATHS_KNOWN} <= set(failed(found))
     assert details[Check.PATHS_KNOWN].startswith("0 of 2 (0%), lost: src/importer/reader.py")
