@@ -109,7 +109,8 @@ def test_figures_are_read_without_a_script(watched: Any, session: str, browser: 
     page = context.new_page()
     page.goto(f"{watched.house.url}/sessions/{session}/")
     expect(page.get_by_role("region", name="The newest turns").locator("table")).to_be_visible()
-    expect(page.locator("turn-chart")).to_be_hidden()
+    for name in ("turn-strip", "turn-chart", ".chart-key"):
+        expect(page.locator(name)).to_be_hidden()
     page.get_by_role("link", name="By tool, path and command").click()
     expect(page.locator("table.rollup")).to_be_visible()
     page.go_back()

@@ -49,6 +49,16 @@ def test_the_verdict_says_what_was_freed_measured(client: Client, ada: User) -> 
     assert f"{row.before / 1000:.1f} kB → {row.after / 1000:.1f} kB measured" in words
 
 
+def test_the_verdict_says_what_is_gone_beside_what_was_freed(client: Client, ada: User) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    assert "gone" not in words_of(html_of(client, url(session)))
+    lost = [{"text": "never push", "number": 4}]
+    Compaction.objects.update(survival={"constraint": {"kept": 1, "lost": lost, "more": 2}})
+    words = words_of(html_of(client, url(session)))
+    assert re.search(r"Freed [\d.]+ k?B, \d+%\. 3 facts are gone\.", words)
+
+
 def test_the_trigger_is_told_as_an_inequality(client: Client, ada: User) -> None:
     session = a_talk(ada, 12, profile="nanohermes")
     compacted(session)
