@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping
 
 from django.http import HttpResponse
+
+# With what a spreadsheet begins a formula, behind white space that it drops too.
+FORMULA = re.compile(r"\s*[=+\-@]")
 
 
 def csv_file(name: str, rows: Iterable[Mapping[str, object]]) -> HttpResponse:
@@ -24,4 +28,4 @@ def csv_file(name: str, rows: Iterable[Mapping[str, object]]) -> HttpResponse:
 
 def _cell(value: object) -> object:
     """Text that a spreadsheet would take for a formula is marked as text."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value

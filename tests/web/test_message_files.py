@@ -63,6 +63,14 @@ def test_secrets_are_masked_and_a_wrong_filter_is_named(client: Client, ada: Use
     assert answer.status_code == 400 and "size" in answer.content.decode()
 
 
+@pytest.mark.parametrize("space", ["", " ", "\t", "\r\n"])
+def test_no_name_of_a_tool_is_a_formula(client: Client, ada: User, space: str) -> None:
+    session = a_talk(ada, 1)
+    session.messages.update(tool=f"{space}=cmd()")
+    text = client.get(f"/sessions/{session.pk}/messages.csv").content.decode()
+    assert f"'{space}=cmd()" in text
+
+
 @pytest.mark.parametrize("name", ["messages.csv", "messages.json"])
 def test_only_get_is_answered_and_no_stranger(client: Client, ada: User, name: str) -> None:
     address = f"/sessions/{a_talk(a_user('bob')).pk}/{name}"
