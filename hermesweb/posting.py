@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 import os
+import re
 import threading
 import time
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ PAUSES = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
 # a while: the sweep has it go on.
 HELD, AT_MOST = timedelta(seconds=3 * SECONDS), 30
 GONE = 410
+_ADDRESS = re.compile(r"\Ahttps?://\S+: ")
 # Of a process's threads, which runs need, so many may wait for receivers.
 _room = threading.BoundedSemaphore(4)
 
@@ -139,10 +141,15 @@ async def _sent(parcel: Parcel) -> tuple[int | None, str]:
     try:
         status = await fetcher().post(parcel.url, parcel.content, parcel.headers, seconds=SECONDS)
     except ToolError as error:
-        return None, str(error)
+        return None, _without_address(str(error), parcel.url)
     if 300 <= status < 400:
         return status, f"answered {status}: redirects are not followed"
     return status, "" if 200 <= status < 300 else f"answered {status}"
+
+
+def _without_address(text: str, url: str) -> str:
+    """What failed, fit for a log: services put their secrets into addresses."""
+    return _ADDRESS.sub("", text.removeprefix(f"{url}: "))
 
 
 def _ended(delivery: int, status: int | None, detail: str) -> None:

@@ -194,13 +194,28 @@ async def test_an_inside_address_is_refused_when_it_is_sent_to(
     ada: User, settings: Settings
 ) -> None:
     async with serving(said("ok")) as server:
-        url = f"http://127.0.0.1:{server.port}/"
+        url = f"http://127.0.0.1:{server.port}/of/hook-word"
         webhook = await sync_to_async(a_webhook)(ada, url=url)
         await sync_to_async(happens)(await sync_to_async(a_session)(ada))
         settings.WEBHOOK_HOSTS = []
         await posting.send_waiting(webhook.pk)
     row = await webhook.deliveries.aget()
     assert server.requests == [] and row.state == "waiting" and "cannot be used" in row.detail
+
+
+async def test_the_log_of_what_failed_goes_without_the_address(
+    ada: User, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.WEBHOOK_HOSTS = [("127.0.0.1", 1)]
+    for path in ("of/hook-word", "two words/hook-word", "half%20a/hook-word"):
+        webhook = await sync_to_async(a_webhook)(ada, url=f"http://127.0.0.1:1/{path}")
+        await sync_to_async(happens)(await sync_to_async(a_session)(ada))
+        await webhook.deliveries.aupdate(attempts=3)
+        await posting.send_waiting(webhook.pk)
+        row = await webhook.deliveries.aget()
+        assert row.state == "failed" and row.detail and "hook-word" not in row.detail
+        await webhook.adelete()
+    assert "was not told of run_ended" in caplog.text and "hook-word" not in caplog.text
 
 
 async def test_one_sender_holds_a_webhook_and_another_leaves_it_alone(
