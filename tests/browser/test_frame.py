@@ -51,3 +51,15 @@ def test_the_way_to_all_keys_is_there_and_no_key_is_cut(watched: Any, width: int
     assert keys.evaluate_all(CUT) == []
     assert keys.locator("li").last.locator("button").evaluate_all(OUTSIDE) == []
     keys.get_by_role("button", name="all keys").click()
+
+
+def test_the_sign_in_is_sound_in_both_themes_and_languages(watched: Any) -> None:
+    page = watched.page
+    page.context.clear_cookies()
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(watched.house.url)
+    assert "/accounts/login/" in page.url
+    for theme in ("light", "dark"):
+        watched.theme(theme)
+        assert watched.findings() == []
+    assert watched.in_chinese() == []

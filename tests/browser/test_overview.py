@@ -94,6 +94,11 @@ def test_a_recording_is_imported_by_its_form(watched: Any, tmp_path: Path) -> No
     page.get_by_label("Recording", exact=True).set_input_files(recording)
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_text("2 messages, 1 turn, 0 compactions")).to_be_visible()
+    for theme in ("light", "dark"):
+        watched.theme(theme)
+        assert watched.findings() == []
+    assert watched.in_chinese() == []
+    page.reload()
     page.get_by_role("link", name="Open session").click()
     expect(page.locator("#message-2")).to_be_visible()
 

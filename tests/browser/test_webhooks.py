@@ -50,6 +50,10 @@ def test_a_webhook_is_added_by_keyboard_told_and_deleted(watched: Any, theme: st
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert watched.in_chinese() == []
     page.reload()
+    told.get_by_role("link", name="Edit").click()
+    assert watched.findings() == []
+    assert watched.in_chinese() == []
+    page.goto(f"{watched.house.url}/webhooks/")
     told.get_by_role("button", name="Delete").click()
     expect(page.locator(".hooks__one")).to_have_count(0)
     expect(row).to_have_count(0)
