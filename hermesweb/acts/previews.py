@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -27,6 +27,8 @@ from hermesweb.shown import storable
 from hermesweb.wake import draft
 
 LASTS = timedelta(hours=24)
+# After so long without a summary a person may ask for it once more.
+ANEW = timedelta(minutes=2)
 
 
 def preview(
@@ -93,12 +95,16 @@ def apply_preview(who: User | None, session: AgentSession, preview_id: str) -> C
 
 def ask_summary(who: User | None, session: AgentSession, preview_id: str) -> Preview:
     """Have a worker write the summary of a preview; it is kept as one of its own. Refused for a
-    preview that ended. The list stays as it is, but a model is paid: audited, not told."""
+    preview that ended. The list stays as it is, but a model is paid: audited, not told; and once,
+    however often one asks, unless the worker that was asked must be taken for lost."""
     with transaction.atomic():
         locked(session.pk)
         found = found_preview(session, preview_id)
+        if _is_being_written(found):
+            return found
         asked = {**found.options["asked"], "summary": None}
-        found.options = {"asked": asked, "written": None, "writing": "asked"}
+        now = timezone.now().isoformat()
+        found.options = {"asked": asked, "written": None, "writing": "asked", "asked_at": now}
         found.save(update_fields=["options"])
         audit.write(
             who,
@@ -108,6 +114,13 @@ def ask_summary(who: User | None, session: AgentSession, preview_id: str) -> Pre
         )
     draft(found.pk)
     return found
+
+
+def _is_being_written(found: Preview) -> bool:
+    since = found.options.get("asked_at")
+    if found.options.get("writing") != "asked" or since is None:
+        return False
+    return timezone.now() - datetime.fromisoformat(since) < ANEW
 
 
 def found_preview(session: AgentSession, preview_id: str) -> Preview:

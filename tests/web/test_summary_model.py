@@ -11,6 +11,7 @@ from builders import a_user
 from calls import Caller, problem
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from scenes import a_talk, html_of, words_of
 from working import says
 
@@ -18,7 +19,8 @@ from agentcore.llm.base import ChatModel, Reply
 from agentcore.llm.scripted import ScriptedModel
 from agentcore.usage import Usage
 from hermesweb import drafting, endpoints, lives, runner, wake
-from hermesweb.models import AgentSession, ModelEndpoint, Preview
+from hermesweb.acts.previews import ANEW
+from hermesweb.models import AgentSession, AuditEntry, ModelEndpoint, Preview
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
 TEXT = "the key is sk-proj-abcdefghijklmnopqrstuvwx " + "x" * 2_000
@@ -172,3 +174,25 @@ def test_a_summary_by_hand_costs_nothing(ada: User) -> None:
     wish = {"preview": True, "stage": "keep_recent", "summary": "Half fixed."}
     shown = Caller(ada).post(f"sessions/{session.pk}/compactions", wish).json()
     assert (shown["summary"]["by"], shown["summary"]["cost"]) == ("person", "0")
+
+
+def test_of_several_who_ask_for_one_summary_the_first_has_it_written(
+    ada: User, cheap: Billed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posted: list[Any] = []
+    monkeypatch.setattr(wake, "_post", lambda task, subject: posted.append(subject))
+    session, caller = a_talk(ada, 24, text=TEXT), Caller(ada)
+    path = f"sessions/{session.pk}"
+    wish = {"preview": True, "stage": "keep_recent", "model": "cheap"}
+    shown = caller.post(f"{path}/compactions", wish).json()["preview_id"]
+    for _ in range(3):
+        asked = caller.post(f"{path}/previews/{shown}/summary")
+        assert (asked.status_code, asked.json()["writing"]) == (202, "asked")
+    audited = AuditEntry.objects.filter(action="summary_asked")
+    assert posted == [shown] and audited.count() == 1
+    # Nobody wrote it for so long that whoever was asked must be lost.
+    row = Preview.objects.get(pk=shown)
+    row.options["asked_at"] = (timezone.now() - ANEW).isoformat()
+    row.save()
+    assert caller.post(f"{path}/previews/{shown}/summary").status_code == 202
+    assert posted == [shown, shown]
