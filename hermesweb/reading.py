@@ -28,6 +28,7 @@ from hermesweb.models import AgentSession, ProfileVersion, SessionKind, Status
 # Of what grew, less is not worth a line.
 SHOWN_SHARE = 0.02
 NEWEST_EVENTS = 50
+BUSY = (*lease.AT_WORK, Status.QUEUED, Status.WAITING)
 TURN_BORDERS = (EventKind.REQUEST_RETRIED, EventKind.TURN_ENDED, EventKind.RUN_STARTED)
 
 
@@ -120,8 +121,7 @@ def is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
 
 
 def can_stop(session: AgentSession) -> bool:
-    at_work = (*lease.AT_WORK, Status.QUEUED, Status.WAITING)
-    return session.status in at_work and not session.stop_requested
+    return session.status in BUSY and not session.stop_requested
 
 
 def can_steer(session: AgentSession) -> bool:
@@ -135,7 +135,7 @@ def settles(session: AgentSession) -> bool:
 
 
 def can_resume(session: AgentSession) -> bool:
-    if not can_steer(session) or session.status in (*lease.AT_WORK, Status.QUEUED, Status.WAITING):
+    if not can_steer(session) or session.status in BUSY:
         return False
     unfinished = session.run_open or session.run_end not in ("", RunEnd.ANSWERED)
     return unfinished or session.hold or session.thrash

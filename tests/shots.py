@@ -91,6 +91,7 @@ def pages(session: str) -> dict[str, str]:
         "as-it-was": f"{home}at/turn:5/",
         "difference": f"{home}diff/?from=turn:2&to=turn:9",
         "pins": f"{home}pins/",
+        "settings": f"{home}settings/",
         "ledger": f"{home}ledger/",
     }
 

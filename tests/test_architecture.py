@@ -127,7 +127,7 @@ LAYERS = {
         {
             *("compact_form", "consumers", "drafting", "forms", "opening", "reading", "runner"),
             "questions",
-            *("states", "summaries", "verdict", "wall", "webhook_form"),
+            *("settings_form", "states", "summaries", "verdict", "wall", "webhook_form"),
         },
         {"tasks"},
         {"admin", "api", "checkup", "context_processors", "views"},

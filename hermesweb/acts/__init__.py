@@ -6,6 +6,7 @@ Each act is audited and told as an event; what changes the list waits in the que
 from __future__ import annotations
 
 from hermesweb.acts.approving import answer, refuse_overdue
+from hermesweb.acts.changing import change
 from hermesweb.acts.creation import create
 from hermesweb.acts.deletion import delete
 from hermesweb.acts.edits import exclude, new_topic, restore, undo
@@ -53,6 +54,7 @@ __all__ = [
     "apply_preview",
     "archive",
     "ask_summary",
+    "change",
     "change_automatic",
     "change_mode",
     "change_profile",

@@ -2,12 +2,9 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from ninja import Query, Router, Status
 from pydantic import Field
@@ -25,13 +22,6 @@ from hermesweb.shown import storable
 
 router = Router(tags=["sessions"])
 
-CHANGES: dict[str, Callable[[User, AgentSession, Any], None]] = {
-    "title": acts.rename,
-    "profile": acts.change_profile,
-    "mode": acts.change_mode,
-    "automatic": acts.change_automatic,
-    "archived": acts.archive,
-}
 SORTS = {"changed": "-changed_at", "created": "-created_at", "title": "title"}
 
 
@@ -108,9 +98,7 @@ def one(request: SignedIn, id: str) -> dict[str, Any]:
 def change(request: SignedIn, id: str, body: Changes) -> dict[str, Any]:
     """All of the changes or, where one is refused, none."""
     session = session_or_404(request.user, id)
-    with transaction.atomic():
-        for name, value in body.dict(exclude_none=True).items():
-            CHANGES[name](request.user, session, value)
+    acts.change(request.user, session, body.dict(exclude_none=True))
     return shape(session)
 
 
