@@ -86,6 +86,13 @@ def most_stored() -> int:
     return 0 if 0 in stored else max(stored, default=Limits().memory_stored)
 
 
+def most_given() -> list[int]:
+    """Entries that a run may be given: each number that a profile says, 0 for any number; without
+    profiles that keep no memory."""
+    profiles = [version.value for version in versions.current()]
+    return sorted({one.limits.memory_entries for one in profiles if one.documents.memory})
+
+
 def make_room(owner_id: int, count: int, most: int) -> None:
     """Let the least used go, of those the oldest, so that `count` more fit among the owner's."""
     if not most:

@@ -39,6 +39,7 @@ def page(request: SignedIn) -> HttpResponse:
             messages.success(request, _("The entry is kept for sessions in its folder."))
             return redirect("memory")
     choice = MemoryChoice(request.GET, workspaces=workspaces, auto_id="filter_%s")
+    most = memory.most_given()
     found = Paginator(_chosen(request, choice), PAGE_ENTRIES).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "section": "memory",
@@ -46,6 +47,8 @@ def page(request: SignedIn) -> HttpResponse:
         "choice": choice,
         "workspaces": workspaces,
         "entries": found,
+        "most_given": most,
+        "most_given_words": ", ".join(str(one) if one else _("any number") for one in most),
         "injections": memory.injections(request.user, RUNS),
     }
     return render(request, "memory/page.html", context, status=422 if form.errors else 200)

@@ -66,6 +66,22 @@ def test_the_page_says_what_to_expect_while_there_is_nothing(client: Client) -> 
     assert "0 entries" in page and "No entries yet" in page and "No run was given" in page
 
 
+def limited(profile: str, most: int) -> None:
+    values = Profile.objects.get(name=profile).current.values
+    limits = {**values["limits"], "memory_entries": most}
+    acts.save_profile(None, profile, {**values, "limits": limits}, accept_warnings=True)
+
+
+def test_the_page_says_how_many_entries_a_run_is_given_by_its_profile(client: Client) -> None:
+    assert "up to 4 entries" in shown(client)
+    limited("small", 0)
+    limited("balanced", 7)
+    assert "as many as its profile allows (any number, 4, 7)" in shown(client)
+    for name in Profile.objects.values_list("name", flat=True):
+        limited(name, 1)
+    assert "the entry that fits its instruction best is shown" in shown(client)
+
+
 def test_every_page_leads_to_memory_and_this_one_is_marked(client: Client) -> None:
     assert '<a href="/memory/">Memory</a>' in client.get("/").content.decode()
     assert '<a href="/memory/" aria-current="page">Memory</a>' in shown(client)
