@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -53,6 +54,10 @@ def read(held: Lease, mode: str = "") -> Directives:
         compaction_allowed=approvals.allowed(questions),
         asked=approvals.asked(questions),
     )
+
+
+def workspace(held: Lease) -> Path:
+    return Path(_mine(held).workspace)
 
 
 def rests(session: AgentSession) -> bool:

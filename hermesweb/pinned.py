@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -30,6 +30,21 @@ class Pin:
     at: datetime | None
     pair: tuple[int, ...] = ()
 
+    @property
+    def path(self) -> str:
+        """Whose commit it waits for."""
+        return pins.path_of(self.message.pin_until)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Pins that a commit ended."""
+
+    numbers: Sequence[int]
+    path: str
+    commit: str
+    at: datetime
+
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
@@ -39,9 +54,10 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Drawer:
-    """`share` of the list that pins hold."""
+    """`share` of the list that pins hold; `ended`: the newest first."""
 
     pins: list[Pin]
+    ended: list[Ended]
     suggestions: list[Suggestion]
     share: float
 
@@ -74,9 +90,21 @@ def drawer(session: AgentSession) -> Drawer:
             )
             for row in rows
         ],
+        _ended(session)[:SUGGESTED],
         _suggestions(session, snapshot, {row.number for row in rows}),
         session.pinned_bytes / whole,
     )
+
+
+def ended_of(session: AgentSession, number: int) -> Ended | None:
+    """How a commit ended the pin of a message, where one did lately."""
+    return next((one for one in _ended(session) if number in one.numbers), None)
+
+
+def _ended(session: AgentSession) -> list[Ended]:
+    events = session.events.filter(kind=EventKind.UNPINNED, data__cause="commit")
+    newest = events.order_by("-seq").values_list("data", "at")[:EVENTS]
+    return [Ended(told["numbers"], told["path"], told["commit"], at) for told, at in newest]
 
 
 def _times(session: AgentSession) -> Mapping[int, datetime]:

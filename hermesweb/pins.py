@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from agentcore.messages import Role
-from hermesweb.models import AgentSession
+from hermesweb.commits import Awaited
+from hermesweb.models import AgentSession, StoredMessage
+
+UNTIL_COMMIT = "commit:"
 
 
 def in_force(session: AgentSession) -> frozenset[int]:
     """Numbers of the pins whose end has not come."""
     pinned = session.messages.filter(pinned=True).values_list("number", "pin_until")
     return frozenset(number for number, until in pinned if not _is_over(until, session.turns))
+
+
+def awaited(session_id: str) -> frozenset[Awaited]:
+    """The commits that pins of a session wait for."""
+    waiting = StoredMessage.objects.filter(
+        session=session_id, pinned=True, pin_until__startswith=UNTIL_COMMIT
+    )
+    ends = waiting.values_list("pin_until", "pin_head").distinct()
+    return frozenset(Awaited(path_of(until), since) for until, since in ends)
+
+
+def path_of(until: str) -> str:
+    """Whose commit ends the pin; empty for another end."""
+    return until.removeprefix(UNTIL_COMMIT) if until.startswith(UNTIL_COMMIT) else ""
+
+
+def waiting_for(session: AgentSession, one: Awaited) -> QuerySet[StoredMessage]:
+    until = f"{UNTIL_COMMIT}{one.path}"
+    return session.messages.filter(pinned=True, pin_until=until, pin_head=one.since)
 
 
 def checkpoints(session: AgentSession) -> frozenset[int]:
@@ -30,6 +52,7 @@ def bytes_held(session: AgentSession) -> int:
 
 
 def _is_over(until: str, turns: int) -> bool:
-    """`turn:N` ends with that turn; the other ends do not come by themselves."""
+    """`turn:N` ends with that turn. A pin whose commit came is taken away, and `session` never
+    ends."""
     kind, _, value = until.partition(":")
     return kind == "turn" and value.isdecimal() and turns > int(value)

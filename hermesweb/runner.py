@@ -27,12 +27,15 @@ from agentcore.profile import Profile
 from agentcore.standing import Means, Standing
 from agentcore.tools import Toolbox
 from hermesweb import (
+    acts,
     approvals,
     border,
+    commits,
     endpoints,
     lease,
     lives,
     opening,
+    pins,
     spending,
     steering,
     summaries,
@@ -93,6 +96,7 @@ class Work:
         self._lease = held
         self._announcer = announcer
         self._renewed = time.monotonic()
+        self._looked: tuple[str, frozenset[commits.Awaited]] | None = None
 
     async def run(self, session: AgentSession) -> None:
         try:
@@ -207,7 +211,23 @@ class Work:
     async def _poll(self, mode: str = "") -> Directives:
         if _draining.is_set():
             raise Draining
+        await self._end_pins()
         return await self._database.run(border.read, self._lease, mode)
+
+    async def _end_pins(self) -> None:
+        """Of those that wait for a commit, where one was made since the last look."""
+        awaited = await self._database.run(pins.awaited, self._lease.session_id)
+        if not awaited:
+            return
+        root = await self._database.run(border.workspace, self._lease)
+        try:
+            head = await commits.head(root)
+            if (head, awaited) != self._looked:
+                found = await commits.look(root, head, awaited)
+                await self._database.run(acts.end_pins, self._lease, found)
+                self._looked = head, awaited
+        except commits.NoHistory as error:
+            logger.warning("session %s: its pins stay: %s", self._lease.session_id, error)
 
     async def _check(self) -> None:
         await self._database.run(border.check_fence, self._lease)

@@ -64,6 +64,7 @@ LAYERS = {
             "",
             "categories",
             "celery",
+            "commits",
             "db_thread",
             "environment",
             "forecast",

@@ -127,6 +127,8 @@ HELD: dict[str, dict[str, str]] = {
         "a_pin_that_is_set_while_the_run_goes_on_holds_at_the_next_border",
         "by suggestion": "web/test_pins_page.py::a_rule_is_suggested_and_pinned_with_one_click",
         "an end": "web/test_runner.py::a_pin_ends_with_the_turn_it_names",
+        "until a commit": "web/test_commit_pins.py::"
+        "a_run_that_commits_the_path_ends_the_pin_at_the_next_border",
         "the whole group": "web/test_acts.py::a_pinned_call_counts_with_its_whole_tool_group",
         "its cost": "web/test_pins_page.py::pins_that_hold_much_of_the_list_are_warned_of",
         "refused with numbers": "web/test_acts.py::"

@@ -17,14 +17,11 @@ from hermesweb.acts.flags import (
     change_automatic,
     change_mode,
     change_profile,
-    checkpoint,
-    floor,
-    pin,
     rename,
-    unpin,
 )
 from hermesweb.acts.forks import fork
 from hermesweb.acts.memory import correct, forget, remember
+from hermesweb.acts.pinning import checkpoint, end_pins, floor, pin, unpin
 from hermesweb.acts.previews import (
     apply_preview,
     ask_summary,
@@ -68,6 +65,7 @@ __all__ = [
     "delete",
     "delete_webhook",
     "edit",
+    "end_pins",
     "erase",
     "exclude",
     "floor",

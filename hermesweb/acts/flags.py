@@ -2,87 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from agentcore.breakdown import Category
 from agentcore.events import EventKind
 from agentcore.options import Automatic
-from agentcore.pressure import Unit
-from agentcore.profile import BYTES_A_TOKEN
 from agentcore.prompt import MODES
-from hermesweb import lease, memory, pins, steering
-from hermesweb.acts.errors import Invalid, Refused, not_one_of, read_only
+from hermesweb import lease, memory, steering
+from hermesweb.acts.errors import Invalid, Refused, not_one_of
 from hermesweb.acts.measuring import measure
-from hermesweb.acts.naming import known, profile_named
+from hermesweb.acts.naming import profile_named
 from hermesweb.acts.telling import act
-from hermesweb.models import AgentSession, SessionKind, Status, StoredMessage
+from hermesweb.models import AgentSession, SessionKind, Status
 from hermesweb.shown import shown
 
 TITLE_CHARS = 200
-RIGID = (
-    Category.SYSTEM_PROMPT,
-    Category.PROJECT_DOCS,
-    Category.PROJECT_CONTEXT,
-    Category.SKILLS,
-    Category.TOOL_SCHEMAS,
-    Category.MEMORY,
-)
-
-
-def pin(
-    who: User | None,
-    session: AgentSession,
-    numbers: Collection[int],
-    *,
-    reason: str = "",
-    until: str = "session",
-) -> None:
-    """Keep these messages verbatim. Refused, with the arithmetic, where they and what else cannot
-    leave would fill the whole budget."""
-
-    def change(row: AgentSession) -> Mapping[str, Any]:
-        chosen = _chosen(row, numbers)
-        chosen.update(
-            pinned=True,
-            pin_reason=shown(reason)[:TITLE_CHARS],
-            pin_until=until[:TITLE_CHARS],
-            pinned_by=who,
-        )
-        row.pinned_bytes = pins.bytes_held(row)
-        row.thrash = False
-        _check_reachable(row)
-        return _pin_facts(row, numbers)
-
-    act(who, session, EventKind.PINNED, change)
-
-
-def unpin(who: User | None, session: AgentSession, numbers: Collection[int]) -> None:
-    def change(row: AgentSession) -> Mapping[str, Any]:
-        _chosen(row, numbers).update(pinned=False, pin_reason="", pinned_by=None)
-        row.pinned_bytes = pins.bytes_held(row)
-        row.thrash = False
-        return _pin_facts(row, numbers)
-
-    act(who, session, EventKind.UNPINNED, change)
-
-
-def checkpoint(who: User | None, session: AgentSession, number: int, on: bool = True) -> None:
-    def change(row: AgentSession) -> Mapping[str, Any]:
-        _chosen(row, [number]).update(checkpoint=on)
-        return {"number": number, "set": on}
-
-    act(who, session, EventKind.CHECKPOINT_SET, change)
-
-
-def floor(session: AgentSession) -> int:
-    """Bytes that no compaction can free: the rigid part and what is pinned."""
-    parts = session.categories
-    return sum(parts[category] for category in RIGID) + session.pinned_bytes
 
 
 def rename(who: User | None, session: AgentSession, title: str) -> None:
@@ -161,41 +98,7 @@ def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
     act(who, session, EventKind.ARCHIVED, change)
 
 
-def _chosen(row: AgentSession, numbers: Collection[int]) -> QuerySet[StoredMessage]:
-    if row.kind != SessionKind.RUN:
-        raise read_only(row.kind)
-    known(row, numbers)
-    return row.messages.filter(number__in=numbers)
-
-
 def _measure_at_rest(row: AgentSession) -> None:
     """The gauge follows at once; a worker takes the change up, and measures, at its next border."""
     if row.kind == SessionKind.RUN and row.status not in lease.AT_WORK:
         measure(row)
-
-
-def _check_reachable(row: AgentSession) -> None:
-    rigid, pinned = floor(row) - row.pinned_bytes, row.pinned_bytes
-    limit = row.limit * (BYTES_A_TOKEN if row.unit == Unit.TOKENS else 1)
-    if limit and rigid + pinned > limit:
-        raise Refused(
-            _(
-                "%(rigid)s bytes that always stay + %(pinned)s pinned = %(sum)s, over the limit of "
-                "%(limit)s: unpin something, or choose a larger budget"
-            )
-            % {
-                "rigid": f"{rigid:,}",
-                "pinned": f"{pinned:,}",
-                "sum": f"{rigid + pinned:,}",
-                "limit": f"{limit:,}",
-            },
-            "pins_too_large",
-        )
-
-
-def _pin_facts(row: AgentSession, numbers: Collection[int]) -> dict[str, Any]:
-    return {
-        "numbers": sorted(set(numbers)),
-        "pinned_bytes": row.pinned_bytes,
-        "floor": floor(row),
-    }

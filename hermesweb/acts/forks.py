@@ -58,6 +58,10 @@ def fork(
     with transaction.atomic():
         session.save()
         copies.copy_list(source, state, session)
+        if session.workspace != source.workspace:
+            # What is committed there says nothing of this folder.
+            elsewhere = session.messages.filter(pin_until__startswith=pins.UNTIL_COMMIT)
+            elsewhere.update(pin_until="session", pin_head="")
         measure(session)
         session.pinned_bytes = pins.bytes_held(session)
         session.save()

@@ -34,7 +34,7 @@ class Wanted(Window):
 
 class Pin(Body):
     reason: str = ""
-    until: str = Field(default="session", pattern=r"^(session|turn:[1-9][0-9]{0,8})$")
+    until: str = Field(default="session", pattern=r"^(session|turn:[1-9][0-9]{0,8}|commit:.+)$")
 
 
 @router.get("/sessions/{id}/messages")
@@ -88,7 +88,9 @@ def words(request: SignedIn, id: str, number: int, other: int) -> dict[str, Any]
 
 @router.put("/sessions/{id}/messages/{int:number}/pin")
 def pin(request: SignedIn, id: str, number: int, body: Pin | None = None) -> dict[str, Any]:
-    """Every compaction keeps it; refused, with the arithmetic, where nothing else would fit."""
+    """Every compaction keeps it, `until` the end of the session, `turn:N`, or `commit:PATH`: a run
+    commits that file or folder. Refused, with the arithmetic, where nothing else would fit, and
+    where no git tells of commits."""
     session = session_with(request.user, id, number)
     wish = body or Pin()
     acts.pin(request.user, session, [number], reason=wish.reason, until=wish.until)

@@ -38,7 +38,8 @@ class StoredMessage(models.Model):
     """Never changed but for its flags, never deleted. `wire` is empty where `body` holds it;
     `captured` is a tool's whole output where the message keeps less; `categories` are bytes;
     `facts` is JSON text, None where they were not looked for. Of a tool result: `path` or
-    `command` that its call named, `arguments` alike for calls with the same ones."""
+    `command` that its call named, `arguments` alike for calls with the same ones. `pin_head`: the
+    commit that was checked out when a pin until a commit was set."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="messages")
     number = models.PositiveIntegerField()
@@ -70,6 +71,7 @@ class StoredMessage(models.Model):
     pinned = models.BooleanField(default=False)
     pin_reason = models.CharField(max_length=NAME_CHARS, blank=True)
     pin_until = models.CharField(max_length=NAME_CHARS, blank=True, default="session")
+    pin_head = models.CharField(max_length=64, blank=True, default="")
     pinned_by = person()
     checkpoint = models.BooleanField(default=False)
     erased = models.BooleanField(default=False)

@@ -24,6 +24,8 @@ from hermesweb.lines import fate_of
 from hermesweb.listed import listed
 from hermesweb.listing import Choice
 from hermesweb.models import AgentSession, StoredMessage
+from hermesweb.pinned import ended_of
+from hermesweb.pins import UNTIL_COMMIT, path_of
 from hermesweb.views.answers import answer, found_by, list_context
 from hermesweb.views.downloads import csv_file
 
@@ -117,6 +119,8 @@ def message(request: SignedIn, id: str, number: int) -> HttpResponse:
     context |= {
         "escaped": escaping(found),
         "waits_to_be_erased": waits,
+        "pin_path": path_of(found.pin_until) if found.pinned else "",
+        "pin_ended": None if found.pinned else ended_of(session, number),
         **_instruction(session, found),
     }
     return render(request, "session/message.html", {**context, **_sections(session, found)})
@@ -134,7 +138,7 @@ def pin(request: SignedIn, id: str, number: int) -> HttpResponse:
             session,
             [number],
             reason=request.POST.get("reason", ""),
-            until=_until(request.POST.get("turn", "")),
+            until=_until(request.POST.get("turn", ""), request.POST.get("path", "")),
         ),
         said=_("Message %(number)s is pinned: every compaction keeps it.") % {"number": number},
         parts=lambda: _pin(request, session, number),
@@ -203,8 +207,12 @@ def _message(session: AgentSession, number: int) -> StoredMessage:
     return found
 
 
-def _until(turn: str) -> str:
+def _until(turn: str, path: str) -> str:
     """Raises Invalid."""
+    if turn and path:
+        raise acts.Invalid(_("a pin has one end: give a turn or a path, not both"), "path")
+    if path:
+        return f"{UNTIL_COMMIT}{path}"
     if not turn:
         return "session"
     if not (turn.isascii() and turn.isdigit() and 0 < len(turn) < 10 and int(turn)):
