@@ -175,6 +175,9 @@ def test_where_git_cannot_tell_such_a_pin_is_refused_with_the_reason(
         "not a git repository" in client.post(page, {"path": "a.py"}, headers=HTMX).content.decode()
     )
     git(tmp_path, "init", "-q")
+    assert Caller(ada).put(path, {"until": "commit:a.py"}).json()["pinned"] is True
+    assert pins.awaited(session.pk) == {Awaited("a.py", "")}
+    acts.unpin(ada, session, [4])
     monkeypatch.setattr(commits, "SEARCH_PATH", str(tmp_path))
     assert "git is not installed" in str(Caller(ada).put(path, {"until": "commit:a.py"}).json())
     assert pinned(session) == [] and session.seq == AgentSession.objects.get().seq
