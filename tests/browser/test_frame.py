@@ -1,10 +1,11 @@
-"""What frames every page: the way between the parts, and the keys."""
+"""What frames every page: the way between the parts, the keys, the fields of forms."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 OUTSIDE = """
 (all) => all.filter((one) => {
@@ -63,3 +64,18 @@ def test_the_sign_in_is_sound_in_both_themes_and_languages(watched: Any) -> None
         watched.theme(theme)
         assert watched.findings() == []
     assert watched.in_chinese() == []
+
+
+def test_a_field_with_an_error_has_an_edge_of_its_own(
+    watched: Any, browser: Browser, signed_in: dict[str, Any]
+) -> None:
+    context = browser.new_context(storage_state=signed_in)
+    page = context.new_page()
+    page.goto(f"{watched.house.url}/sessions/new/")
+    page.get_by_label("Folder").fill("/nowhere")
+    page.get_by_role("button", name="Start").click()
+    color = "(one) => getComputedStyle(one).borderTopColor"
+    right, wrong = page.get_by_label("Title"), page.locator("#id_instruction")
+    expect(page.locator("#id_instruction_error")).to_be_visible()
+    assert wrong.evaluate(color) != right.evaluate(color)
+    context.close()
