@@ -25,7 +25,7 @@ PLANS: Mapping[InstructionKind, tuple[EventKind, Plan]] = {
     InstructionKind.RESTORE: (
         EventKind.RESTORED,
         lambda snapshot, asked, pins: restore_plan(
-            snapshot, asked.returning, frozenset(asked.numbers)
+            snapshot, asked.returning, frozenset(asked.numbers), pins
         ),
     ),
     InstructionKind.EXCLUDE: (

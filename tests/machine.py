@@ -233,8 +233,8 @@ class SessionMachine(RuleBasedStateMachine):
         stand_ins = self._stand_ins(group)
         if stand_ins & self.store.pins():
             return  # a pinned placeholder stays until a person unpins it
-        back = [self.known[one] for one in group]
-        if self._edit(EventKind.RESTORED, lambda now: restore_plan(now, back, stand_ins)):
+        back, pins = [self.known[one] for one in group], self.store.pins()
+        if self._edit(EventKind.RESTORED, lambda now: restore_plan(now, back, stand_ins, pins)):
             assert set(group) <= set(self._numbers())
             assert stand_ins.isdisjoint(self._numbers())
 

@@ -34,11 +34,14 @@ def undo_plan(snapshot: Snapshot, ended: Sequence[Placed], begun: frozenset[int]
 
 
 def restore_plan(
-    snapshot: Snapshot, messages: Sequence[Placed], stand_ins: frozenset[int] = frozenset()
+    snapshot: Snapshot,
+    messages: Sequence[Placed],
+    stand_ins: frozenset[int] = frozenset(),
+    pins: frozenset[int] = frozenset(),
 ) -> CompactionPlan:
     """Bring messages back at their old places; placeholders that stand for them go, `stand_ins`
     too (numbers of what replaced a placeholder), and notes of exclusions of which nothing is
-    missing any more. Hand in whole tool groups: half of one is refused."""
+    missing any more, unless they are pinned. Hand in whole tool groups: half of one is refused."""
     alive = {message.number for message in snapshot.messages}
     coming = [one for one in messages if one[0].number not in alive]
     numbers = {message.number for message, _ in coming}
@@ -47,7 +50,7 @@ def restore_plan(
         for row, one in enumerate(snapshot.messages)
         if one.replaces in numbers
         or one.number in stand_ins
-        or _is_settled(one, numbers, alive | numbers)
+        or (one.number not in pins and _is_settled(one, numbers, alive | numbers))
     ]
     returning = _returning(snapshot, _together(snapshot, coming, rows), "restore")
     return _checked(snapshot, rows, returning, Fate.DROPPED, "restore")

@@ -142,8 +142,11 @@ def test_the_note_of_an_exclusion_goes_with_the_last_that_it_tells_of() -> None:
     old = {message.number: (message, place) for message, place in placed(before)}
     half, _ = apply_plan(restore_plan(after, [old[3]]), after)
     assert numbers(half) == [1, 2, 3, 9, 7, 8]
-    whole, _ = apply_plan(restore_plan(half, [old[4], old[5], old[6]]), half)
+    rest = [old[4], old[5], old[6]]
+    whole, _ = apply_plan(restore_plan(half, rest), half)
     assert numbers(whole) == numbers(before)
+    pinned, _ = apply_plan(restore_plan(half, rest, pins=frozenset({9})), half)
+    assert numbers(pinned) == [1, 2, 3, 9, 4, 5, 6, 7, 8]
 
 
 def placed(snapshot: Snapshot) -> list[tuple[Message, int]]:
