@@ -30,6 +30,14 @@ SHOWN_SHARE = 0.02
 NEWEST_EVENTS = 50
 BUSY = (*lease.AT_WORK, Status.QUEUED, Status.WAITING)
 TURN_BORDERS = (EventKind.REQUEST_RETRIED, EventKind.TURN_ENDED, EventKind.RUN_STARTED)
+# What may let a profile free more, or shows that it just did.
+ROOM = (
+    *(EventKind.OVER_BUDGET, EventKind.COMPACTION_ENDED, EventKind.COMPACTION_FAILED),
+    *(EventKind.MESSAGE_ADDED, EventKind.SYSTEM_REBUILT, EventKind.MEMORY_INJECTED),
+    *(EventKind.REPAIRED, EventKind.ERASED, EventKind.EXCLUDED, EventKind.RESTORED),
+    *(EventKind.TOPIC_STARTED, EventKind.UNDONE, EventKind.PROFILE_CHANGED),
+    *(EventKind.PINNED, EventKind.UNPINNED, EventKind.CHECKPOINT_SET),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,7 @@ class Reading:
     """`pace` is what a turn added lately, in the limit's unit, `growth` the same by category;
     `turns_left` None where it cannot be said; `uncounted` are bytes of tool schemas that the
     profile leaves out of the pressure; `turns` the session's; `breaker_seconds` how long no summary
-    is asked for."""
+    is asked for; `spent` as `is_spent` says."""
 
     gauge: Gauge
     shares: list[tuple[str, int, float]]
@@ -50,6 +58,7 @@ class Reading:
     pinned: int
     uncounted: int
     breaker_seconds: int
+    spent: bool
 
     @property
     def next(self) -> Tick | None:
@@ -110,6 +119,7 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
         pinned=len(pinned),
         uncounted=uncounted,
         breaker_seconds=steering.breaker_seconds(session),
+        spent=is_spent(session),
     )
 
 
@@ -139,6 +149,17 @@ def can_resume(session: AgentSession) -> bool:
         return False
     unfinished = session.run_open or session.run_end not in ("", RunEnd.ANSWERED)
     return unfinished or session.hold or session.thrash
+
+
+def is_spent(session: AgentSession) -> bool:
+    """Whether the last automatic attempt, over the budget, could free nothing of this very list,
+    under this profile and these pins."""
+    if not session.over_budget:
+        return False
+    newest = session.events.filter(seq__gt=session.seq - NEWEST_EVENTS, kind__in=ROOM)
+    kinds = list(newest.order_by("-seq").values_list("kind", flat=True)[:2])
+    did = (EventKind.COMPACTION_ENDED, EventKind.COMPACTION_FAILED)
+    return kinds[:1] == [EventKind.OVER_BUDGET] and not set(kinds[1:]) & set(did)
 
 
 def _floor(session: AgentSession, counted: int, uncounted: int) -> int | None:
