@@ -1,11 +1,12 @@
 // <notice-list>: says, for a while and to screen readers, the occasions of a session as they happen.
-// Which event is one stands in its `occasions`.
+// Which event is one stands in its `occasions`. A newer notice of an occasion takes the place of the last.
 
 import { kilobytes } from "./turns.js";
 import { gettext } from "./words.js";
 
 const KINDS = ["turn_ended", "compaction_ended", "compaction_failed", "blocked", "run_ended"];
-const SHOWN_FOR = 12_000;
+const SHOWN_FOR = 8_000;
+const MOST = 3;
 const ENDS = {
   answered: gettext("The run ended with an answer."),
   stopped: gettext("The run was stopped."),
@@ -49,25 +50,42 @@ class NoticeList extends HTMLElement {
   #hear(facts) {
     for (const occasion of facts.occasions ?? []) {
       const [text, look] = WORDS[occasion](facts);
-      if (text) this.#tell(text, look);
+      if (text) this.#tell(occasion, text, look);
     }
   }
 
-  #tell(text, look) {
-    const note = document.createElement("div");
-    note.className = `note note--${look}`;
-    if (look === "bad") note.setAttribute("role", "alert");
-    const words = document.createElement("p");
-    words.textContent = text;
-    const close = document.createElement("button");
-    close.type = "button";
-    close.className = "button button--link";
-    close.textContent = gettext("Close");
-    close.addEventListener("click", () => note.remove());
-    note.append(words, close);
+  #tell(occasion, text, look) {
+    const last = [...this.children].find((one) => one.dataset.occasion === occasion);
+    const focused = last?.contains(document.activeElement);
+    last?.remove();
+    const note = noteOf(text, look);
+    note.dataset.occasion = occasion;
     this.append(note);
-    if (look !== "bad") setTimeout(() => note.remove(), SHOWN_FOR);
+    if (focused) note.querySelector("button").focus();
+    if (this.children.length > MOST) (this.querySelector(":scope > :not([role=alert])") ?? this.firstChild).remove();
+    if (look !== "bad") setTimeout(() => leave(note), SHOWN_FOR);
   }
+}
+
+// Not from under a hand.
+function leave(note) {
+  if (note.matches(":hover, :focus-within")) setTimeout(() => leave(note), SHOWN_FOR);
+  else note.remove();
+}
+
+function noteOf(text, look) {
+  const note = document.createElement("div");
+  note.className = `note note--${look}`;
+  if (look === "bad") note.setAttribute("role", "alert");
+  const words = document.createElement("p");
+  words.textContent = text;
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "button button--link";
+  close.textContent = gettext("Close");
+  close.addEventListener("click", () => note.remove());
+  note.append(words, close);
+  return note;
 }
 
 customElements.define("notice-list", NoticeList);

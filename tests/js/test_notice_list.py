@@ -58,10 +58,44 @@ def test_it_tells(show: Show, kind: str, occasion: str, facts: dict[str, Any], s
     assert notes(page) == [said]
 
 
-def test_it_has_words_for_every_occasion(show: Show) -> None:
+@pytest.mark.parametrize("occasion", Occasion)
+def test_it_has_words_for_every_occasion(show: Show, occasion: str) -> None:
     page = show(LIST, "notice-list")
-    tell(page, "run_ended", *Occasion, end="answered", used=1, limit=2, before=2, after=1)
-    assert len(notes(page)) == len(Occasion)
+    tell(page, "run_ended", occasion, end="answered", used=1, limit=2, before=2, after=1)
+    assert len(notes(page)) == 1
+
+
+def test_a_newer_one_of_an_occasion_takes_the_place_of_the_last(show: Show) -> None:
+    page = show(LIST, "notice-list")
+    for used in (75, 80):
+        tell(page, "turn_ended", "near_threshold", used=used, limit=100)
+        tell(page, "run_ended", "run_ended", end="answered")
+        page.get_by_role("button", name="Close").first.focus()
+    assert notes(page) == ["80% full: a compaction is near.", "The run ended with an answer."]
+    expect(page.get_by_role("button", name="Close").first).to_be_focused()
+
+
+def test_of_more_than_three_the_oldest_that_is_not_grave_goes(show: Show) -> None:
+    page = show(LIST, "notice-list")
+    tell(page, "blocked", "blocked")
+    tell(page, "turn_ended", "near_threshold", used=75, limit=100)
+    tell(page, "compaction_ended", "compacted", "thrash", before=2, after=1)
+    looks = page.locator("notice-list .note").evaluate_all(
+        "all => all.map(one => one.dataset.occasion)"
+    )
+    assert looks == ["blocked", "compacted", "thrash"]
+
+
+def test_it_goes_by_itself_but_not_from_under_the_focus(show: Show, page: Page) -> None:
+    page.clock.install()
+    show(LIST, "notice-list")
+    tell(page, "compaction_ended", "compacted", before=2, after=1)
+    page.get_by_role("button", name="Close").focus()
+    page.clock.run_for(9_000)
+    assert len(notes(page)) == 1
+    page.evaluate("document.activeElement.blur()")
+    page.clock.run_for(9_000)
+    assert notes(page) == []
 
 
 def test_what_is_grave_is_an_alert_and_stays_until_it_is_closed(show: Show) -> None:
