@@ -61,6 +61,11 @@ class Selection:
     pinned: Found = Found()
     gone: bool = False
 
+    @property
+    def along(self) -> int:
+        """How many leave that were not found: the rest of their groups."""
+        return len(self.leaving.bytes.keys() - self.found.bytes.keys())
+
 
 def selection(
     session: AgentSession, choice: Choice, tool: str = "", *, last: int | None = None

@@ -83,8 +83,8 @@ class DiffChoice(forms.Form):
 
 
 class BulkChoice(forms.Form):
-    """Which messages an act on many is about; `revision` and `last` say which list was shown when
-    the act was chosen."""
+    """Which messages an act on many is about, none before a filter is set or `all` are meant;
+    `revision` and `last` say which list was shown when the act was chosen."""
 
     category = forms.ChoiceField(required=False, label=_("Category"))
     tool = forms.ChoiceField(required=False, label=_("Tool"))
@@ -98,6 +98,7 @@ class BulkChoice(forms.Form):
         label=_("Tool, path, command, beginning of the text"),
         widget=forms.TextInput({"type": "search", "data-key": "/", "data-key-label": _("filter")}),
     )
+    all = forms.BooleanField(required=False, label=_("All of the list"))
     revision = forms.IntegerField(min_value=0, max_value=10**9, required=False)
     last = forms.IntegerField(min_value=0, max_value=10**9, required=False)
 
@@ -115,7 +116,7 @@ class BulkChoice(forms.Form):
 
     @property
     def shown(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("category", "tool", "fate", "size", "q")]
+        return [self[name] for name in ("category", "tool", "fate", "size", "q", "all")]
 
     @property
     def choice(self) -> Choice:
@@ -127,6 +128,11 @@ class BulkChoice(forms.Form):
             fate=chosen["fate"],
             size=chosen["size"] or 0,
         )
+
+    @property
+    def names_some(self) -> bool:
+        """Only once the form is valid."""
+        return bool(self.query)
 
     @property
     def query(self) -> str:

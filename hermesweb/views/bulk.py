@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hermesweb import acts, wishes
 from hermesweb.access import session_or_404
-from hermesweb.bulk import Selection, selection, tools
+from hermesweb.bulk import Found, Selection, selection, tools
 from hermesweb.choices import BulkChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession
@@ -36,7 +36,7 @@ def page(request: SignedIn, id: str) -> HttpResponse:
         "section": "sessions",
         "session": session,
         "form": form,
-        "selection": selection(session, form.choice, form.cleaned_data["tool"]),
+        "selection": _selection(session, form),
         "can_steer": can_steer(session),
         "change": None if why_no_undo else session.revisions.order_by("-number").first(),
         "floor": acts.floor(session),
@@ -58,7 +58,10 @@ def change(request: SignedIn, id: str) -> HttpResponse:
     if shown["revision"] != session.revision:
         messages.warning(request, _("The list moved on meanwhile: look again at what is chosen."))
         return redirect(here)
-    chosen = selection(session, form.choice, shown["tool"], last=shown["last"])
+    if not form.names_some:
+        messages.error(request, _("Choose first which messages: set a filter, or take all."))
+        return redirect(here)
+    chosen = _selection(session, form, shown["last"])
     try:
         said = _done(request, session, chosen, request.POST.get("do", ""))
     except (acts.Invalid, acts.Refused) as refusal:
@@ -83,6 +86,12 @@ def undo(request: SignedIn, id: str) -> HttpResponse:
     except acts.Refused as refusal:
         messages.error(request, str(refusal))
     return redirect("bulk", session.pk)
+
+
+def _selection(session: AgentSession, form: BulkChoice, last: int | None = None) -> Selection:
+    if not form.names_some:
+        return Selection(Found())
+    return selection(session, form.choice, form.cleaned_data["tool"], last=last)
 
 
 def _done(request: SignedIn, session: AgentSession, chosen: Selection, do: str) -> str:

@@ -74,6 +74,29 @@ def test_a_filter_tells_what_it_finds_what_would_leave_and_what_stays(
     assert "#11 , #12" in words and "each was not seen by the model yet" in words
 
 
+def test_nothing_is_chosen_before_a_filter_is_set_or_all_are_meant(
+    client: Client, session: AgentSession
+) -> None:
+    html = html_of(client, url(session))
+    assert "No messages are chosen yet." in words_of(html) and "/bulk/change" not in html
+    shown = {"revision": "0", "last": "12"}
+    for do in ("exclude", "pin"):
+        answer = client.post(url(session, "change"), {**shown, "do": do}, follow=True)
+        assert "Choose first which messages" in words_of(answer.content.decode())
+    assert not session.instructions.exists()
+    assert not session.messages.filter(pinned=True).exists()
+    html = html_of(client, url(session, "?all=on"))
+    assert "12 messages found" in words_of(html)
+    client.post(url(session, "change"), {**form(html), "do": "exclude"})
+    assert session.instructions.get().options["numbers"] == [3, 4, 5, 6, 7, 8, 9, 10]
+
+
+def test_it_says_how_many_leave_that_were_not_found(client: Client, session: AgentSession) -> None:
+    words = words_of(html_of(client, url(session, "?tool=read_file")))
+    assert "4 messages found" in words and "8 messages would leave with their groups" in words
+    assert "4 of them are not among the found, but belong to the same groups." in words
+
+
 def test_by_tool_and_by_search(client: Client, session: AgentSession) -> None:
     assert "4 messages found" in words_of(html_of(client, url(session, "?tool=read_file")))
     assert "1 message found" in words_of(html_of(client, url(session, "?q=fix+the+parser")))
@@ -168,7 +191,9 @@ def test_a_recording_is_only_looked_at(client: Client, ada: User) -> None:
     assert "4 messages found" in words_of(html) and "/bulk/change" not in html
 
 
-@pytest.mark.parametrize("data", [{"do": "burn"}, {"do": "exclude", "tool": "huge"}])
+@pytest.mark.parametrize(
+    "data", [{"do": "burn", "tool": "grep"}, {"do": "exclude", "tool": "huge"}]
+)
 def test_what_cannot_be_done_is_told(
     client: Client, session: AgentSession, data: dict[str, str]
 ) -> None:
