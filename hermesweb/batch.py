@@ -201,6 +201,9 @@ def _(event: Edited, batch: Batch) -> Mapping[str, Any]:
     changes.by_plan(session, event.before, event.plan, event.revision, cause=event.kind)
     if event.kind in HOLDING:
         steering.hold(session)
+    elif event.kind == EventKind.TOPIC_STARTED and session.hold_until:
+        # It was there to keep what came back, which has left now.
+        steering.end_hold(session)
     queued.take(event.instruction)
     return {"used": session.used, "limit": session.limit, "unit": session.unit}
 

@@ -45,7 +45,8 @@ class Reading:
     """`pace` is what a turn added lately, in the limit's unit, `growth` the same by category;
     `turns_left` None where it cannot be said; `uncounted` are bytes of tool schemas that the
     profile leaves out of the pressure; `turns` the session's; `breaker_seconds` how long no summary
-    is asked for; `spent` as `is_spent` says."""
+    is asked for; `spent` and
+    `held_until` as `is_spent` and `held_until` say."""
 
     gauge: Gauge
     shares: list[tuple[str, int, float]]
@@ -59,6 +60,7 @@ class Reading:
     uncounted: int
     breaker_seconds: int
     spent: bool
+    held_until: int | None
 
     @property
     def next(self) -> Tick | None:
@@ -120,14 +122,28 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
         uncounted=uncounted,
         breaker_seconds=steering.breaker_seconds(session),
         spent=is_spent(session),
+        held_until=held_until(session, version),
     )
 
 
 def is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
     """Whether thresholds start compactions as things stand."""
     chosen = session.automatic or version.value.automatic
-    stopped = session.hold or session.thrash
+    stopped = session.thrash or held_until(session, version) is not None
     return chosen == Automatic.ON and not stopped and session.kind == SessionKind.RUN
+
+
+def held_until(session: AgentSession, version: ProfileVersion) -> int | None:
+    """How much has to be used until a hold lets thresholds compact, 0 where a person has to resume;
+    None where no hold changes when that comes."""
+    profile = version.value
+    chosen = session.automatic or profile.automatic
+    if not session.hold or chosen == Automatic.OFF or session.kind != SessionKind.RUN:
+        return None
+    first = profile.threshold(profile.stages[0]) * session.limit
+    if session.used < first and 0 < session.hold_until <= first:
+        return None
+    return session.hold_until
 
 
 def can_stop(session: AgentSession) -> bool:
@@ -144,11 +160,14 @@ def settles(session: AgentSession) -> bool:
     return not session.run_open and session.status in (*lease.AT_WORK, Status.QUEUED)
 
 
-def can_resume(session: AgentSession) -> bool:
+def resumes(session: AgentSession, version: ProfileVersion) -> str:
+    """What may be gone on with: `run`, `compaction`, or nothing."""
     if not can_steer(session) or session.status in BUSY:
-        return False
-    unfinished = session.run_open or session.run_end not in ("", RunEnd.ANSWERED)
-    return unfinished or session.hold or session.thrash
+        return ""
+    if session.run_open or session.run_end not in ("", RunEnd.ANSWERED):
+        return "run"
+    held = session.thrash or held_until(session, version) is not None
+    return "compaction" if held else ""
 
 
 def is_spent(session: AgentSession) -> bool:

@@ -16,7 +16,7 @@ from hermesweb.content import Form, content
 from hermesweb.http import SignedIn
 from hermesweb.listing import Choice, Page, page
 from hermesweb.models import AgentSession
-from hermesweb.reading import can_resume, can_steer, can_stop, read, retried, settles
+from hermesweb.reading import can_steer, can_stop, read, resumes, retried, settles
 from hermesweb.search import Part, search
 
 QUEUE_ROWS = 20
@@ -60,7 +60,7 @@ def live_context(session: AgentSession) -> dict[str, Any]:
         "can_stop": can_stop(session),
         "settles": settles(session),
         "can_steer": can_steer(session),
-        "can_resume": can_resume(session),
+        "resumes": resumes(session, version),
         "questions": questions.waiting(session),
         "queue": queue[:QUEUE_ROWS],
         "last_compaction": last,

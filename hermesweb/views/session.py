@@ -17,7 +17,7 @@ from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, packed, with_parts
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredTurn
-from hermesweb.reading import read
+from hermesweb.reading import BUSY, read
 from hermesweb.views.answers import answer, list_context, live_context
 from hermesweb.views.downloads import csv_file
 
@@ -118,8 +118,15 @@ def stop(request: SignedIn, id: str) -> HttpResponse:
 def resume(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
     return answer(
-        request, session, lambda: acts.resume(request.user, session), said=_("The run goes on.")
+        request,
+        session,
+        lambda: acts.resume(request.user, session),
+        said=lambda done: _resumed(session),
     )
+
+
+def _resumed(session: AgentSession) -> str:
+    return _("The run goes on.") if session.status in BUSY else _("Automatic compaction goes on.")
 
 
 @require_POST

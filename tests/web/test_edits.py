@@ -214,6 +214,17 @@ def test_a_new_topic_leaves_the_system_message_the_pins_and_one_note(
     assert model.requests == []
 
 
+def test_a_new_topic_ends_the_hold_of_an_undo(ada: User, model: ScriptedModel) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    acts.undo(ada, session)
+    taken(session)
+    assert session.hold
+    acts.new_topic(ada, session)
+    taken(session)
+    assert (session.hold, session.hold_until) == (False, 0)
+
+
 def test_a_stopped_run_is_not_gone_on_with_by_an_act_on_the_list(
     ada: User, model: ScriptedModel
 ) -> None:

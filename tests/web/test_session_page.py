@@ -387,3 +387,36 @@ def test_a_profile_that_just_freed_something_is_not_said_to_free_nothing(
     full(session, limit=session.used - 1)
     record(session.pk, a_lease(session).fence, [over_budget(session)])
     assert "frees nothing more" not in words_of(html_of(client, url(session)))
+
+
+@pytest.mark.parametrize(
+    ("used", "until", "automatic", "told"),
+    [
+        (0.4, 0.5, "", False),
+        (0.4, 0.95, "", True),
+        (0.95, 0.96, "", True),
+        (0.4, 0, "", True),
+        (0.4, 0.95, "off", False),
+    ],
+)
+def test_a_hold_is_told_only_where_it_changes_what_comes(
+    client: Client, ada: User, used: float, until: float, automatic: str, told: bool
+) -> None:
+    session = a_talk(ada, 8, hold=True, automatic=automatic)
+    limit = session.limit
+    full(session, used=int(used * limit), hold_until=int(until * limit))
+    words = words_of(html_of(client, url(session)))
+    assert ("Automatic compaction is on hold." in words) is told
+    assert ("Resume compaction" in words) is told
+    assert ("on hold" in words.lower()) is told
+
+
+def test_resume_says_what_goes_on(client: Client, ada: User) -> None:
+    session = a_talk(ada, 8, hold=True)
+    assert "Resume compaction" in words_of(html_of(client, url(session)))
+    told = client.post(url(session, "resume"), follow=True).content.decode()
+    assert "Automatic compaction goes on." in words_of(told)
+    full(session, run_end="stopped", hold=True)
+    assert "Resume the run" in words_of(html_of(client, url(session)))
+    told = client.post(url(session, "resume"), follow=True).content.decode()
+    assert "The run goes on." in words_of(told)
