@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -42,7 +43,8 @@ def server(folder: Path, bin: Path) -> Iterator[str]:
         _run([bin / "createdb", "-h", data, "-U", "test", "hermesweb"], owner)
         yield f"postgresql://test@{str(data).replace('/', '%2F')}/hermesweb"
     finally:
-        process.terminate()
+        # The fast way down: the gentle one waits for whoever is still connected.
+        process.send_signal(signal.SIGINT)
         process.wait(SECONDS)
 
 

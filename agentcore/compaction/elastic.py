@@ -71,9 +71,10 @@ def stretch(message: Message) -> float:
 
 
 def shrunk(message: Message, give: float) -> Message:
-    """The message smaller by about `give` bytes: pictures first, then thinking, arguments, text."""
+    """The message smaller by about `give` bytes: pictures first, then thinking, arguments, text.
+    The message itself where all of that frees less than a notice takes."""
+    whole, parts = message, message.sizes.breakdown
     wanted = max(LEAST_BYTES, message.sizes.bytes - round(give))
-    parts = message.sizes.breakdown
     for category, shrink in (
         (Category.IMAGES, _without_pictures),
         (Category.THINKING, shorter_thinking),
@@ -81,7 +82,9 @@ def shrunk(message: Message, give: float) -> Message:
     ):
         if message.sizes.bytes > wanted and category in parts:
             message = shrink(message)
-    return cut_text(message, wanted) if message.sizes.bytes > wanted else message
+    if message.sizes.bytes > wanted:
+        message = cut_text(message, wanted)
+    return message if whole.sizes.bytes - message.sizes.bytes > NOTICE_BYTES else whole
 
 
 def _without_pictures(message: Message) -> Message:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from histories import Value, answer, calls, exchange, group, result, system, user
+from histories import Value, answer, calls, exchange, group, result, system, user, with_picture
 
 from agentcore import PRESETS, Profile, Snapshot, compact
 from agentcore.compaction.plan import Fate
@@ -352,10 +352,11 @@ def test_a_plain_list_knows_the_tools_of_its_results() -> None:
 
 def test_elastic_takes_nothing_more_at_once() -> None:
     """What gives but a part of itself has given it after the first run."""
-    values = [user(), *(answer(LONG * 10) for _ in range(6)), *group(1, [LONG]), *NEWEST]
-    profile = only("elastic")
-    first = compact(values, profile)
-    assert first.changed and not compact(first.new, profile).changed
+    *others, shown = group(1, [LONG, "short " * 40])
+    values = [user(), *(answer(LONG * 10) for _ in range(6)), *others, with_picture(shown), *NEWEST]
+    for profile in (only("elastic"), only("elastic").replace(budget=50, target=0.01)):
+        first = compact(values, profile)
+        assert first.changed and not compact(first.new, profile).changed
 
 
 def test_micro_shortens_thinking_once() -> None:
