@@ -11,6 +11,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import redis
@@ -19,6 +20,7 @@ from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from packaging.requirements import Requirement
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
@@ -55,6 +57,8 @@ def python() -> Finding:
 
 def data_folder() -> Finding:
     folder = settings.DATA_DIR
+    if not folder.exists():
+        return Finding(False, _nothing_started())
     try:
         with tempfile.TemporaryFile(dir=folder):
             return Finding(True, str(folder))
@@ -65,6 +69,8 @@ def data_folder() -> Finding:
 def database() -> Finding:
     """It can be read and its tables are those of this version."""
     try:
+        if not _is_started():
+            return Finding(False, _nothing_started())
         executor = MigrationExecutor(connection)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError as error:
@@ -72,6 +78,22 @@ def database() -> Finding:
     if missing:
         return Finding(False, f"{len(missing)} migrations are missing: run manage.py migrate")
     return Finding(True, f"{connection.vendor}, {connection.settings_dict['NAME']}")
+
+
+def _is_started() -> bool:
+    """Asked without a connection first, which would make an empty file."""
+    name = connection.settings_dict["NAME"]
+    # A text names what is no file: a database of a server, or one in memory.
+    if isinstance(name, Path) and not name.exists():
+        return False
+    return MigrationRecorder(connection).has_table()
+
+
+def _nothing_started() -> str:
+    return (
+        f"nothing was started in {settings.DATA_DIR} yet: "
+        "start ./run, or set HERMESWEB_DATA_DIR to the folder of --data-dir"
+    )
 
 
 def database_write() -> Finding:

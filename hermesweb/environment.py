@@ -5,10 +5,18 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Sequence
 
 from django.core.exceptions import ImproperlyConfigured
 
 PR_SET_DUMPABLE = 4
+
+
+def makes_state(arguments: Sequence[str]) -> bool:
+    """Whether the folder and key of an installation are made where there are none: not by what
+    only tells, or needs an installation that is there."""
+    asks = {"-h", "--help", "help"} & set(arguments)
+    return not (asks or {"demo", "doctor", "import_session"} & set(arguments[:1]))
 
 
 def env_flag(name: str, default: bool = False) -> bool:

@@ -12,16 +12,19 @@ from urllib.parse import unquote, urlsplit
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from hermesweb.environment import env_flag, env_int, env_list, env_places
+from hermesweb.environment import env_flag, env_int, env_list, env_places, makes_state
 from hermesweb.lock import running
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 TESTING = "pytest" in sys.modules
+MAKES_STATE = makes_state(sys.argv[1:])
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
 
 def _data_dir() -> Path:
     path = Path(os.environ.get("HERMESWEB_DATA_DIR", "") or BASE_DIR / ".hermesweb").absolute()
+    if not MAKES_STATE:
+        return path
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -42,6 +45,8 @@ def _secret_key() -> str:
             'python3 -c "import secrets; print(secrets.token_urlsafe(50))" makes one.'
         )
     path = DATA_DIR / "secret_key"
+    if not (MAKES_STATE or path.exists()):
+        return secrets.token_urlsafe(50)
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -70,6 +70,28 @@ def test_a_local_key_is_made_once_and_kept(tmp_path: Path) -> None:
     assert len(key) > 50 and (tmp_path / "secret_key").read_text() == key
 
 
+@pytest.mark.parametrize("command", ["demo", "doctor", "import_session"])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_command_says_that_nothing_was_started_and_leaves_nothing(
+    tmp_path: Path, command: str, there: bool
+) -> None:
+    folder = tmp_path if there else tmp_path / "none"
+    file = [str(ROOT / "README.md")] if command == "import_session" else []
+    told = run("manage.py", command, *file, data_dir=folder, DATABASE_URL="")
+
+    said = told.stdout + told.stderr
+    assert f"nothing was started in {folder} yet: start ./run" in said
+    assert told.returncode and "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_makes_no_data_folder(tmp_path: Path) -> None:
+    told = run("manage.py", "up", "--help", data_dir=tmp_path / "none")
+
+    assert "--data-dir" in told.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_installations_on_one_host_do_not_share_their_cookies(tmp_path: Path) -> None:
     def names(folder: str, **env: str) -> list[str]:
         command = ("manage.py", "shell", "-v0", "-c", COOKIES)

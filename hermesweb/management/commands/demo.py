@@ -5,10 +5,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management import BaseCommand
+from django.core.management import BaseCommand, CommandError
 
 from agentcore.memory import EntryKind
-from hermesweb import acts, memory, sign_in
+from hermesweb import acts, checkup, memory, sign_in
 from hermesweb.endpoints import EXPLORER
 
 TITLE = "Demo: the explorer reads Hermesweb"
@@ -35,6 +35,9 @@ class Command(BaseCommand):
         parser.add_argument("--data-dir", help="of the installation that gets the session")
 
     def handle(self, **options: Any) -> None:
+        database = checkup.database()
+        if not database.ok:
+            raise CommandError(database.detail, returncode=2)
         # A copy, so that it lies inside an allowed root wherever Hermesweb was started.
         folder = (settings.WORKSPACES / "demo").resolve()
         source = settings.BASE_DIR / "agentcore"

@@ -15,7 +15,7 @@ from hermesweb.checkup import Finding
 CHECKS: dict[str, tuple[Callable[[], Finding], str | None]] = {
     "python": (checkup.python, None),
     "data folder": (checkup.data_folder, None),
-    "database": (checkup.database, None),
+    "database": (checkup.database, "data folder"),
     "database write": (checkup.database_write, "database"),
     "broker": (checkup.broker, None),
     "worker": (checkup.worker, "broker"),

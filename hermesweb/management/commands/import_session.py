@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import BaseCommand, CommandError
 
 from agentcore.errors import TranscriptError
-from hermesweb import sign_in
+from hermesweb import checkup, sign_in
 from hermesweb.imports import import_recording
 
 BAD_INPUT = 2
@@ -23,6 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--data-dir", help="of the installation that gets the sessions")
 
     def handle(self, **options: Any) -> None:
+        database = checkup.database()
+        if not database.ok:
+            raise CommandError(database.detail, returncode=BAD_INPUT)
         owner = self._owner(options["owner"])
         refused = 0
         for path in options["file"]:
