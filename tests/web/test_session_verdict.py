@@ -1,0 +1,106 @@
+"""What the session page says of compaction: held, due, or of no use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import a_lease, a_user, added, said
+from django.contrib.auth.models import User
+from django.test import Client
+from scenes import a_talk, compacted, html_of, words_of
+
+from agentcore.events import OverBudget
+from agentcore.pressure import Pressure, Unit, Window, WindowSource
+from hermesweb.models import AgentSession
+from hermesweb.recorder import record
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asleep")]
+
+
+@pytest.fixture
+def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker is woken."""
+    monkeypatch.setattr("hermesweb.acts.queue.wake", lambda session: None)
+    monkeypatch.setattr("hermesweb.acts.edits.wake", lambda session: None)
+
+
+@pytest.fixture
+def ada(client: Client) -> User:
+    user = a_user("ada")
+    client.force_login(user)
+    return user
+
+
+def url(session: AgentSession, rest: str = "") -> str:
+    return f"/sessions/{session.pk}/{rest}"
+
+
+def full(session: AgentSession, **known: Any) -> AgentSession:
+    AgentSession.objects.filter(pk=session.pk).update(**known)
+    session.refresh_from_db()
+    return session
+
+
+def over_budget(session: AgentSession) -> OverBudget:
+    window = Window(200_000, WindowSource.ASSUMED)
+    pressure = Pressure(session.used, session.limit, Unit.BYTES, session.used // 4, window, 0)
+    return OverBudget(pressure, largest=4, largest_bytes=400)
+
+
+def test_a_profile_is_said_to_free_nothing_more_only_of_the_list_that_it_failed_on(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada, 8)
+    held = a_lease(session)
+    full(session, limit=session.used - 1)
+    record(session.pk, held.fence, [over_budget(session)])
+    html = html_of(client, url(session))
+    assert "This profile frees nothing more; another preset may ." in words_of(html)
+    assert f'href="{url(session, "compact/")}">another preset may' in html
+    record(session.pk, held.fence, added(said(9, "more")))
+    assert "frees nothing more" not in words_of(html_of(client, url(session)))
+
+
+def test_a_profile_that_just_freed_something_is_not_said_to_free_nothing(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    session.refresh_from_db()
+    full(session, limit=session.used - 1)
+    record(session.pk, a_lease(session).fence, [over_budget(session)])
+    assert "frees nothing more" not in words_of(html_of(client, url(session)))
+
+
+@pytest.mark.parametrize(
+    ("used", "until", "automatic", "told"),
+    [
+        (0.4, 0.5, "", False),
+        (0.4, 0.95, "", True),
+        (0.95, 0.96, "", True),
+        (0.4, 0, "", True),
+        (0.4, 0.95, "off", False),
+    ],
+)
+def test_a_hold_is_told_only_where_it_changes_what_comes(
+    client: Client, ada: User, used: float, until: float, automatic: str, told: bool
+) -> None:
+    session = a_talk(ada, 8, hold=True, automatic=automatic)
+    limit = session.limit
+    full(session, used=int(used * limit), hold_until=int(until * limit))
+    words = words_of(html_of(client, url(session)))
+    assert ("Automatic compaction is on hold." in words) is told
+    assert ("Resume compaction" in words) is told
+    assert ("on hold" in words.lower()) is told
+
+
+def test_resume_says_what_goes_on(client: Client, ada: User) -> None:
+    session = a_talk(ada, 8, hold=True)
+    assert "Resume compaction" in words_of(html_of(client, url(session)))
+    told = client.post(url(session, "resume"), follow=True).content.decode()
+    assert "Automatic compaction goes on." in words_of(told)
+    full(session, run_end="stopped", hold=True)
+    assert "Resume the run" in words_of(html_of(client, url(session)))
+    told = client.post(url(session, "resume"), follow=True).content.decode()
+    assert "The run goes on." in words_of(told)
