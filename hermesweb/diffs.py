@@ -105,10 +105,15 @@ def _entry(number: int, told: Sequence[Any], *, before: bool, after: bool) -> di
 
 
 def _pins_then(session: AgentSession, change: Revision) -> dict[int, bool]:
-    """What pins set or taken away since the change were at the change."""
+    """What was pinned at the change, of all that was ever pinned or unpinned here: by the last such
+    event before it, else by the first after it, since what is unpinned was pinned."""
     kinds = (EventKind.PINNED, EventKind.UNPINNED)
-    later = session.events.filter(kind__in=kinds, at__gt=change.at).order_by("-seq")
+    events = session.events.filter(kind__in=kinds).order_by("seq")
     pins: dict[int, bool] = {}
-    for kind, facts in later.values_list("kind", "data"):
-        pins |= dict.fromkeys(facts["numbers"], kind == EventKind.UNPINNED)
+    for kind, facts, at in events.values_list("kind", "data", "at"):
+        if at <= change.at:
+            pins |= dict.fromkeys(facts["numbers"], kind == EventKind.PINNED)
+        else:
+            before = dict.fromkeys(facts["numbers"], kind == EventKind.UNPINNED)
+            pins = before | pins
     return pins

@@ -176,6 +176,16 @@ def test_a_pin_set_later_does_not_change_what_was(ada: User) -> None:
     assert "pinned" not in [band[0] for band in shape(session)]
 
 
+def test_a_pin_set_anew_or_taken_away_later_was_one_at_the_change(ada: User) -> None:
+    session = a_talk(ada, 12)
+    acts.pin(ada, session, [4])
+    compacted(session, pinned=(3, 4))
+    acts.pin(ada, session, [4], reason="another one")
+    assert ("pinned", [4], [4]) in shape(session)
+    acts.unpin(ada, session, [4])
+    assert ("pinned", [4], [4]) in shape(session)
+
+
 def test_a_run_split_by_a_pin_says_in_which_note_it_is(client: Client, ada: User) -> None:
     session = a_talk(ada, 14)
     compacted(session, start=2, stop=10, pinned=(5, 6))
