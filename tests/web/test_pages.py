@@ -45,6 +45,13 @@ def test_a_missing_page_answers_in_the_frame_of_all_pages(client: Client) -> Non
     assert "You are signed in as ada" in response.content.decode()
 
 
+def test_the_header_leads_staff_and_nobody_else_to_the_admin(client: Client) -> None:
+    client.force_login(User.objects.create_user("ada"))
+    assert 'href="/admin/"' not in client.get("/").content.decode()
+    client.force_login(User.objects.create_user("eve", is_staff=True))
+    assert 'href="/admin/"' in client.get("/").content.decode()
+
+
 def test_a_form_without_its_token_is_told_to_be_sent_again() -> None:
     client = Client(enforce_csrf_checks=True)
     response = client.post("/theme/", {"theme": "dark"})
