@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentcore.compaction.edits import exclude_plan, protected
+from agentcore.compaction.edits import exclude_plan, new_topic_plan, protected
 from agentcore.compaction.plan import apply_plan
+from agentcore.errors import PlanError
 from agentcore.snapshot import Snapshot
 from hermesweb import lives, pins
 from hermesweb.listing import ALIVE, Choice, View, source
@@ -87,6 +88,20 @@ def selection(
         gone=gone,
     )
     return sides if gone else _with_leaving(session, sides)
+
+
+def whole_topic(session: AgentSession) -> Selection:
+    """What a new topic would take out now; nothing where there is no conversation to end."""
+    snapshot = lives.snapshot_of(session)
+    try:
+        plan = new_topic_plan(snapshot, pins.in_force(session))
+    except PlanError:
+        return Selection(Found())
+    rows = [row for gone in plan.removals for row in range(gone.start, gone.stop)]
+    after, _ = apply_plan(plan, snapshot)
+    freed = snapshot.sizes.bytes - after.sizes.bytes
+    found = _found(snapshot, rows)
+    return Selection(found, leaving=found, freed=freed, notes=len(plan.births))
 
 
 def tools(session: AgentSession) -> list[str]:

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
 
 from hermesweb import acts
 from hermesweb.access import session_or_404, session_with
+from hermesweb.bulk import whole_topic
 from hermesweb.http import SignedIn
 from hermesweb.models import Instruction
+from hermesweb.reading import can_steer
 from hermesweb.views.answers import answer
 
 
@@ -73,13 +77,25 @@ def _erased(number: int, *, waits: bool) -> str:
     return text % {"number": number}
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
+@never_cache
 @login_required
 def new_topic(request: SignedIn, id: str) -> HttpResponse:
+    """Asked first: a GET says what would leave."""
     session = session_or_404(request.user, id)
-    return answer(
-        request,
-        session,
-        lambda: acts.new_topic(request.user, session),
-        said=_("A new topic begins at the next safe border; the archive keeps all of this one."),
-    )
+    if request.method == "POST":
+        return answer(
+            request,
+            session,
+            lambda: acts.new_topic(request.user, session),
+            said=_(
+                "A new topic begins at the next safe border; the archive keeps all of this one."
+            ),
+        )
+    context = {
+        "section": "sessions",
+        "session": session,
+        "selection": whole_topic(session),
+        "can_steer": can_steer(session),
+    }
+    return render(request, "session/new_topic.html", context)

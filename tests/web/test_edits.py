@@ -225,6 +225,32 @@ def test_a_new_topic_ends_the_hold_of_an_undo(ada: User, model: ScriptedModel) -
     assert (session.hold, session.hold_until) == (False, 0)
 
 
+def test_a_new_topic_is_asked_for_with_what_leaves(
+    client: Client, ada: User, model: ScriptedModel
+) -> None:
+    client.force_login(ada)
+    session = a_talk_of(ada, *talk())
+    acts.pin(ada, session, [5])
+    page = f"/sessions/{session.pk}/"
+    assert f'action="{page}new_topic"' not in html_of(client, page)
+    gone = session.messages.exclude(number__in=[1, 5, 6])
+    size = sum(gone.values_list("bytes", flat=True))
+    words = words_of(html_of(client, f"{page}new_topic"))
+    assert f"{gone.count()} messages, {size} B, would leave the context now" in words
+    assert "It can be undone until the next request is sent" in words
+    assert not session.instructions.exists()
+    answer = client.post(f"{page}new_topic", follow=True)
+    assert "A new topic begins at the next safe border" in words_of(answer.content.decode())
+    assert session.instructions.get().kind == "new_topic"
+
+
+def test_a_list_without_a_conversation_has_no_topic_to_end(client: Client, ada: User) -> None:
+    client.force_login(ada)
+    session = a_talk_of(ada, said(1, "Be careful.", "system"))
+    html = html_of(client, f"/sessions/{session.pk}/new_topic")
+    assert "There is nothing to end" in words_of(html) and 'id="begin"' not in html
+
+
 def test_a_stopped_run_is_not_gone_on_with_by_an_act_on_the_list(
     ada: User, model: ScriptedModel
 ) -> None:
@@ -283,7 +309,7 @@ def test_pages_offer_what_can_be_done_with_a_message_and_the_list(
     client.force_login(ada)
     session = a_talk_of(ada, *talk())
     page = f"/sessions/{session.pk}/"
-    assert f'action="{page}new_topic"' in html_of(client, page)
+    assert f'href="{page}new_topic"' in html_of(client, page)
     assert f'formaction="{page}messages/4/exclude"' in html_of(client, f"{page}messages/4/")
     assert "/exclude" not in html_of(client, f"{page}messages/1/")
     answer = client.post(f"{page}messages/4/exclude", follow=True)
