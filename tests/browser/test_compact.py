@@ -51,6 +51,16 @@ def test_a_person_looks_chooses_edits_applies_and_undoes_by_keyboard(
     expect(page.locator(".verdict h2")).to_contain_text("was undone")
 
 
+def test_a_preset_is_taken_without_a_style_that_the_policy_refuses(watched: Any) -> None:
+    """`watched` fails on whatever the policy refuses."""
+    at_rest(watched)
+    page = watched.page
+    open_preview(page)
+    before = page.locator("#preview-id").input_value()
+    page.locator(".presets input").nth(2).check()
+    expect(page.locator("#preview-id")).not_to_have_value(before, timeout=SLOW)
+
+
 def test_the_second_of_two_tabs_is_told_and_given_a_new_preview(watched: Any) -> None:
     session = at_rest(watched)
     page = watched.page

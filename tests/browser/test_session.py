@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from house import BASE_DIR, wait_for
 from playwright.sync_api import Page, expect
+from watching import at_rest, call
 
 pytestmark = pytest.mark.browser
 INSTRUCTION = "Find where the context is compacted and say how it is decided."
@@ -148,6 +149,32 @@ def test_the_pages_are_worked_by_keyboard(watched: Any) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("d")
     page.wait_for_url(f"**/sessions/{session}/compactions/*/")
+
+
+def test_the_key_of_a_new_topic_leads_to_a_question(watched: Any) -> None:
+    session = at_rest(watched)
+    page = watched.page
+    page.locator("h1").click()
+    page.keyboard.press("t")
+    page.wait_for_url("**/new_topic")
+    expect(page.locator("main")).to_contain_text("would leave the context now")
+    assert call(watched, f"sessions/{session}")["revision"] == 0
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(f"**/sessions/{session}/")
+    expect(page.locator("main")).to_contain_text("A new topic begins at the next safe border")
+
+
+def test_what_is_beneath_a_notice_is_clicked_through_it(watched: Any) -> None:
+    at_rest(watched)
+    page = watched.page
+    page.set_viewport_size({"width": 360, "height": 400})
+    page.evaluate(
+        """() => document.dispatchEvent(new CustomEvent("session:blocked",
+          { detail: { data: { occasions: ["blocked", "thrash", "breaker_open"] } } }))"""
+    )
+    expect(page.locator("notice-list .note")).to_have_count(3)
+    page.locator("#look").click(timeout=5_000)
+    page.wait_for_url("**/compact/")
 
 
 def test_a_refusal_is_a_note_until_an_act_succeeds(watched: Any) -> None:
