@@ -70,6 +70,8 @@ def compact(chosen: argparse.Namespace) -> int:
     facts = _facts(result, checked, diff.rows(changes))
     if chosen.out:
         _write(chosen.out, result.new.messages)
+        if not chosen.json:
+            note(f"{chosen.out}: {len(result.new.messages)} messages written")
     tell(chosen, facts, _table(facts))
     return FINE if checked.ok and not repairs else PROBLEMS
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +113,28 @@ def test_a_pin_is_an_index_and_stays(capsys: pytest.CaptureFixture[str], session
     assert 3 in fates
     _, facts = told(capsys, "compact", session, *SMALL, "--force", "--pin", "3", "5")
     assert not {3, 5} & {row["index"] for row in facts["fates"]}
+
+
+def test_compact_says_what_it_wrote_beside_its_table(
+    capsys: pytest.CaptureFixture[str], session: Path, tmp_path: Path
+) -> None:
+    arguments = ["compact", str(session), *SMALL, "--out", str(tmp_path / "after.json")]
+    main(arguments)
+    count = len(json.loads((tmp_path / "after.json").read_text()))
+    assert f"after.json: {count} messages written" in capsys.readouterr().err
+    main([*arguments, "--json"])
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["inspect", "lint", "compact", "simulate"])
+def test_a_reader_that_has_seen_enough_ends_a_command_quietly(session: Path, command: str) -> None:
+    preset = ["--preset", "balanced"] if command in ("compact", "simulate") else []
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = [sys.executable, "-m", "agentcore", command, str(session), *preset]
+    done = subprocess.run(arguments, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_an_illegal_list_is_repaired_and_each_repair_is_told(
