@@ -44,7 +44,10 @@ class NewSession(ActForm):
     )
     workspace = forms.CharField(
         label=_("Folder"),
-        help_text=_("The agent reads and writes in this folder, and nowhere else."),
+        help_text=_(
+            "The agent's file tools stay in this folder; "
+            "its commands reach what the worker's user can."
+        ),
         error_messages={"required": _("Name the folder that the agent works in.")},
     )
     model = forms.CharField(label=_("Model"), widget=forms.Select)
@@ -126,7 +129,10 @@ class ForkSession(ActForm):
     )
     workspace = forms.CharField(
         label=_("Folder"),
-        help_text=_("The agent reads and writes in this folder, and nowhere else."),
+        help_text=_(
+            "The agent's file tools stay in this folder; "
+            "its commands reach what the worker's user can."
+        ),
         error_messages={"required": _("Name the folder that the agent works in.")},
     )
     model = forms.CharField(label=_("Model"), widget=forms.Select)

@@ -5,6 +5,8 @@ A value stands here in the spelling of its enum, with spaces for underscores.
 
 from __future__ import annotations
 
+import re
+
 from django.utils.functional import lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
@@ -130,8 +132,9 @@ def unit_word(unit: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Words that stand inside a line, as a line of their own."""
-    return gettext("%(text)s.") % {"text": f"{text[:1].upper()}{text[1:]}"}
+    """Words that stand inside a line, as a line of their own; an address stays as it is."""
+    first = text[:1] if re.match(r"\w+://", text) else text[:1].upper()
+    return gettext("%(text)s.") % {"text": f"{first}{text[1:]}"}
 
 
 # For what is named when a module is loaded and read later, in who knows which language.

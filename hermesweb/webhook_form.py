@@ -25,7 +25,10 @@ class WebhookForm(ActForm):
     url = forms.CharField(
         label=_("Address"),
         widget=forms.URLInput(attrs={"placeholder": "https://", "autocomplete": "off"}),
-        help_text=_("A public http or https address; inside ones are refused."),
+        help_text=_(
+            "A public http or https address on port 80 or 443. Others only where "
+            "HERMESWEB_WEBHOOK_HOSTS names their HOST:PORT."
+        ),
         error_messages={"required": _("Write the address that is to be told.")},
     )
     occasions = forms.MultipleChoiceField(

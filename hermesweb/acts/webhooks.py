@@ -99,7 +99,8 @@ def _address(url: str) -> str:
     try:
         posting.fetcher().check(url)
     except ToolError as error:
-        raise Invalid(str(error), "url") from error
+        text = _("%(reason)s; HERMESWEB_WEBHOOK_HOSTS names inside receivers and other ports")
+        raise Invalid(text % {"reason": error}, "url") from error
     return url
 
 

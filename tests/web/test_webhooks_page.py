@@ -51,6 +51,15 @@ def test_it_says_what_to_expect_while_there_is_none(client: Client) -> None:
     assert "No webhook yet" in page and "Nothing was sent yet" in page
 
 
+def test_an_address_that_is_refused_stands_as_it_was_written_with_the_way_out(
+    client: Client,
+) -> None:
+    values = {"url": "http://hook.example:8080/in", "occasions": ["blocked"]}
+    told = words_of(client.post(PAGE, values).content.decode())
+    assert "http://hook.example:8080/in: port 8080" in told
+    assert "HERMESWEB_WEBHOOK_HOSTS names inside receivers and other ports." in told
+
+
 def test_one_is_added_and_its_secret_is_never_shown_again(client: Client, ada: User) -> None:
     values = {"url": URL, "occasions": ["run_ended", "blocked"], "secret": SECRET}
     assert client.post(PAGE, values).status_code == 302
