@@ -20,7 +20,7 @@ from hermesweb.bulk import Found, Selection, selection, tools
 from hermesweb.choices import BulkChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession
-from hermesweb.reading import can_steer
+from hermesweb.reading import can_steer, settles
 
 
 @require_GET
@@ -82,7 +82,9 @@ def undo(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
     try:
         acts.undo(request.user, session)
-        messages.success(request, _("The last change is undone at the next safe border."))
+        now = _("The last change is undone now.")
+        later = _("The last change is undone at the next safe border.")
+        messages.success(request, now if settles(session) else later)
     except acts.Refused as refusal:
         messages.error(request, str(refusal))
     return redirect("bulk", session.pk)

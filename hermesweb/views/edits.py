@@ -11,8 +11,8 @@ from hermesweb import acts
 from hermesweb.access import session_or_404, session_with
 from hermesweb.bulk import whole_topic
 from hermesweb.http import SignedIn
-from hermesweb.models import Instruction
-from hermesweb.reading import can_steer
+from hermesweb.models import AgentSession, Instruction
+from hermesweb.reading import can_steer, settles
 from hermesweb.views.answers import answer
 
 
@@ -26,8 +26,17 @@ def undo(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.undo(request.user, session, number),
-        said=_("Compaction %(number)s is undone at the next safe border.") % {"number": number},
+        said=lambda done: _undone(session, number),
     )
+
+
+def _undone(session: AgentSession, number: int) -> str:
+    """A border is waited for only while a run is under way."""
+    if settles(session):
+        text = _("Compaction %(number)s is undone now.")
+    else:
+        text = _("Compaction %(number)s is undone at the next safe border.")
+    return text % {"number": number}
 
 
 @require_POST

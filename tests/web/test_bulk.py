@@ -72,6 +72,8 @@ def test_a_filter_tells_what_it_finds_what_would_leave_and_what_stays(
     assert "6 messages would leave with their groups" in words
     assert "#5 , #6" in words and "each is pinned, or its group is: unpin it first" in words
     assert "#11 , #12" in words and "each was not seen by the model yet" in words
+    words = words_of(html_of(client, url(session, "?category=system_prompt")))
+    assert "it is a system message" in words and "each" not in words
 
 
 def test_nothing_is_chosen_before_a_filter_is_set_or_all_are_meant(

@@ -114,7 +114,7 @@ def test_nothing_is_forecast_while_automatic_compaction_is_off(client: Client, a
 @pytest.mark.parametrize(
     ("messages", "known", "told"),
     [
-        (4, {}, "Too few turns yet to say when it compacts."),
+        (4, {"used": 1_200, "limit": 24_000}, "18.0 kB left to snip at 19.2 kB."),
         (24, {"automatic": "off"}, "Nothing is compacted by itself."),
         (24, {"kind": "imported"}, "A recording: nothing more is compacted."),
     ],

@@ -104,3 +104,30 @@ def test_resume_says_what_goes_on(client: Client, ada: User) -> None:
     assert "Resume the run" in words_of(html_of(client, url(session)))
     told = client.post(url(session, "resume"), follow=True).content.decode()
     assert "The run goes on." in words_of(told)
+
+
+def test_what_is_left_is_told_while_there_is_no_pace(client: Client, ada: User) -> None:
+    session = full(a_talk(ada, 4), used=1_200, limit=24_000)
+    words = words_of(html_of(client, url(session)))
+    assert words.count("18.0 kB left") == 2
+    assert "to say when" in words
+
+
+def test_an_undo_is_told_as_it_comes_and_in_the_side_panel(client: Client, ada: User) -> None:
+    session = a_talk(ada, 12)
+    number = compacted(session)
+    path = url(session, f"compactions/{number}/undo")
+    assert "Compaction 1 is undone now." in words_of(
+        client.post(path, follow=True).content.decode()
+    )
+    session.stored_compactions.update(state="undone")
+    assert "Compaction 1 undone" in words_of(html_of(client, url(session)))
+
+
+def test_an_undo_waits_for_the_border_of_a_run(client: Client, ada: User) -> None:
+    session = a_talk(ada, 12)
+    number = compacted(session)
+    full(session, run_open=True)
+    path = url(session, f"compactions/{number}/undo")
+    told = client.post(path, follow=True).content.decode()
+    assert "Compaction 1 is undone at the next safe border." in words_of(told)
