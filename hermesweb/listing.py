@@ -21,6 +21,8 @@ from hermesweb.models import AgentSession, Life, StoredMessage
 # A screen and a half: what is fetched and laid out for one look.
 PAGE_ROWS = 40
 ALIVE = "alive"
+# Columns that a search looks at.
+NAMED = ("preview", "tool", "path", "command")
 # What can have become of a message that left the list.
 FATES = tuple(fate for fate in Fate if fate not in (Fate.KEPT, Fate.PINNED))
 SIZES = (1_000, 4_000, 16_000, 64_000)
@@ -194,10 +196,8 @@ def source(session: AgentSession, choice: Choice) -> QuerySet[StoredMessage]:
     if choice.category:
         messages = messages.filter(categories__has_key=choice.category)
     if choice.q:
-        named = ("preview", "tool", "path", "command")
-        messages = messages.filter(
-            reduce(or_, (Q(**{f"{name}__icontains": choice.q}) for name in named))
-        )
+        named = (Q(**{f"{name}__icontains": choice.q}) for name in NAMED)
+        messages = messages.filter(reduce(or_, named))
     return messages
 
 

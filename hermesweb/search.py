@@ -9,8 +9,8 @@ from typing import Any
 from agentcore.messages import read
 from agentcore.redact import mask
 from hermesweb.lines import Line, lines
-from hermesweb.listing import Choice, light, source
-from hermesweb.models import AgentSession
+from hermesweb.listing import NAMED, Choice, light, source
+from hermesweb.models import AgentSession, StoredMessage
 
 CHUNK = 500
 AROUND = 90
@@ -49,7 +49,8 @@ def search(session: AgentSession, choice: Choice) -> Part:
     kept: list[Any] = []
     for row in rows.select_related("body")[:CHUNK].iterator(chunk_size=50):
         looked, last = looked + 1, row.number
-        if place := _find(wanted, row.text, raw=choice.raw):
+        place = _find(wanted, row.text, raw=choice.raw) or _named(wanted, row)
+        if place:
             found[row.number] = place
             kept.append(row)
     more = looked == CHUNK
@@ -72,6 +73,12 @@ def _find(wanted: re.Pattern[str], wire: str, *, raw: bool) -> re.Match[str] | N
         if place:
             return place
     return None
+
+
+def _named(wanted: re.Pattern[str], row: StoredMessage) -> re.Match[str] | None:
+    """In the columns that a search without whole texts looks at; they were masked when stored."""
+    places = (wanted.search(getattr(row, name)) for name in NAMED)
+    return next(filter(None, places), None)
 
 
 def _hit(line: Line, place: re.Match[str]) -> Hit:

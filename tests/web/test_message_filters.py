@@ -114,6 +114,22 @@ def test_whole_texts_are_searched_from_the_newest(
     assert hit.before.endswith("y ") and hit.after.startswith(" y")
 
 
+def test_whole_texts_are_searched_with_what_a_plain_search_looks_at(ada: User) -> None:
+    session = a_talk_of(
+        ada,
+        said(1, "Be careful.", "system"),
+        said(2, "Go."),
+        called(3, "bash"),
+        answered(4, "call_3_0", "ok", tool="bash"),
+    )
+    session.messages.filter(number=4).update(command="ls altered", path="src/parser.py")
+    for words in ("ALTERED", "src/parser"):
+        plain = [line.message.number for line in page(session, Choice(q=words)).lines]
+        whole = search(session, Choice(q=words, whole=True)).hits
+        assert [hit.line.message.number for hit in whole] == plain == [4]
+        assert whole[0].words.lower() == words.lower()
+
+
 def test_a_search_finds_no_masked_secret(ada: User) -> None:
     session = a_talk_of(ada, said(1, "s", "system"), said(2, f"the key is {SECRET}, use it"))
     assert search(session, Choice(q=SECRET[8:30], whole=True)).hits == []
