@@ -7,9 +7,11 @@ import pytest
 from builders import a_session, a_user
 from django.contrib.auth.models import User
 from django.http import HttpResponse
+from django.template.loader import render_to_string
 from django.test import Client
 from pytest_django import Settings
 
+from agentcore import PRESETS
 from hermesweb.models import AgentSession, AuditEntry, Instruction, ModelEndpoint
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +40,13 @@ def post(client: Client, folder: Path, **changes: Any) -> HttpResponse:
         "title": "",
     }
     return client.post("/sessions/new/", {**values, **changes})
+
+
+def test_each_preset_is_told_in_a_line_here_and_in_the_readme(settings: Settings) -> None:
+    told = render_to_string("_presets.html")
+    readme = (settings.BASE_DIR / "README.md").read_text()
+    for name in (*PRESETS, "small"):
+        assert f"<code>{name}</code>" in told and f"| `{name}` |" in readme
 
 
 def test_it_starts_a_session_and_leads_to_it(client: Client, ada: User, folder: Path) -> None:
