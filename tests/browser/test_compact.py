@@ -61,6 +61,16 @@ def test_a_preset_is_taken_without_a_style_that_the_policy_refuses(watched: Any)
     expect(page.locator("#preview-id")).not_to_have_value(before, timeout=SLOW)
 
 
+def test_a_size_that_was_drawn_by_hand_breaks_no_policy_at_a_swap(watched: Any) -> None:
+    """A browser writes such a size into the element's style, which no swap may copy."""
+    session = at_rest(watched)
+    page = watched.page
+    page.goto(f"{watched.house.url}/sessions/{session}/bulk/?category=tool_results")
+    page.evaluate("document.querySelector('#exclude').style.height = '50px'")
+    page.locator("#bulk-size").select_option(index=1)
+    expect(page.locator("#exclude")).not_to_have_attribute("style", "height: 50px;")
+
+
 def test_the_second_of_two_tabs_is_told_and_given_a_new_preview(watched: Any) -> None:
     session = at_rest(watched)
     page = watched.page
