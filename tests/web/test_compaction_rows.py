@@ -109,9 +109,12 @@ def test_the_page_shows_what_was_lost_and_leads_to_its_source(client: Client, ad
 def test_buttons_of_the_page_queue_their_acts(client: Client, ada: User) -> None:
     session = a_talk_of(ada, *talk())
     compacted(session, start=1, stop=4)
-    for path in ("messages/3/restore", "compactions/1/undo", "messages/4/exclude", "new_topic"):
+    for path in ("messages/3/restore", "compactions/1/undo", "messages/4/exclude"):
         assert client.get(f"/sessions/{session.pk}/{path}").status_code == 405
         client.post(f"/sessions/{session.pk}/{path}")
+    question = client.get(f"/sessions/{session.pk}/new_topic")
+    assert question.status_code == 200 and session.instructions.count() == 2
+    client.post(f"/sessions/{session.pk}/new_topic")
     kinds = list(session.instructions.order_by("id").values_list("kind", flat=True))
     assert kinds == ["restore", "undo", "new_topic"]
     client.force_login(a_user("eve"))
