@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from house import BASE_DIR
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Error, expect
 
 pytestmark = pytest.mark.browser
 
@@ -67,9 +68,10 @@ def test_a_part_of_a_page_leads_the_whole_page_to_sign_in_and_back(watched: Any)
     begin(watched, "for later")
     page.goto(f"{watched.house.url}/?sort=title")
     page.context.clear_cookies()
-    page.evaluate("document.body.dispatchEvent(new CustomEvent('wall:stale'))")
-    page.wait_for_url("**/accounts/login/**")
-    expect(page.locator("h1")).to_have_text("Sign in")
+    # The running session may lead there first; more than one part may, each stopping another.
+    with suppress(Error):
+        page.evaluate("document.body.dispatchEvent(new CustomEvent('wall:stale'))")
+    expect(page.locator("h1")).to_have_text("Sign in", timeout=30_000)
     assert page.url.endswith("?next=%2F%3Fsort%3Dtitle")
 
 
