@@ -24,6 +24,17 @@ MOST_PREDECESSORS = 30
 KINDS = [(one.value, words_lazy(one)) for one in EntryKind]
 
 
+def _workspace() -> forms.CharField:
+    return forms.CharField(
+        label=_("Folder"),
+        help_text=_(
+            "The agent's file tools stay in this folder; "
+            "its commands reach what the worker's user can."
+        ),
+        error_messages={"required": _("Name the folder that the agent works in.")},
+    )
+
+
 class ActForm(forms.Form):
     """The fields of an act, which checks the values."""
 
@@ -42,14 +53,7 @@ class NewSession(ActForm):
         widget=forms.Textarea(attrs={"rows": 6, "autofocus": True}),
         error_messages={"required": _("Write what the agent should do.")},
     )
-    workspace = forms.CharField(
-        label=_("Folder"),
-        help_text=_(
-            "The agent's file tools stay in this folder; "
-            "its commands reach what the worker's user can."
-        ),
-        error_messages={"required": _("Name the folder that the agent works in.")},
-    )
+    workspace = _workspace()
     model = forms.CharField(label=_("Model"), widget=forms.Select)
     profile = forms.CharField(
         label=_("Profile"),
@@ -127,14 +131,7 @@ class ForkSession(ActForm):
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text=_("Empty: the fork waits for an instruction."),
     )
-    workspace = forms.CharField(
-        label=_("Folder"),
-        help_text=_(
-            "The agent's file tools stay in this folder; "
-            "its commands reach what the worker's user can."
-        ),
-        error_messages={"required": _("Name the folder that the agent works in.")},
-    )
+    workspace = _workspace()
     model = forms.CharField(label=_("Model"), widget=forms.Select)
     profile = forms.CharField(label=_("Profile"), widget=forms.Select)
 
