@@ -91,22 +91,16 @@ async def guarded(
     with ExitStack() as held:
         ours, theirs = (held.enter_context(end) for end in socket.socketpair())
         ours.setblocking(False)
-        with ExitStack() as given:
-            given.enter_context(theirs)
-            (out, out_drain), (err, err_drain) = [
-                await _pipe(sink, held, given) for sink in (stdout, stderr)
-            ]
-            process = await asyncio.create_subprocess_exec(
-                *_guard_command(theirs.fileno(), folder, workspace.limits),
-                *command,
+        with theirs:
+            process, drains = await _started(
+                [*_guard_command(theirs.fileno(), folder, workspace.limits), *command],
+                workspace,
+                held,
+                (stdout, stderr),
                 stdin=stdin,
-                stdout=out,
-                stderr=err,
-                env=_environment(workspace),
                 pass_fds=(theirs.fileno(), folder),
-                start_new_session=True,
             )
-        program = Guarded(process, ours, (out_drain, err_drain))
+        program = Guarded(process, ours, drains)
         try:
             yield program
         finally:
@@ -136,27 +130,48 @@ async def run_reader(
         return
     _check(command)
     with ExitStack() as held:
-        with ExitStack() as given:
-            (out, out_drain), (err, err_drain) = [
-                await _pipe(sink, held, given) for sink in (stdout, stderr)
-            ]
-            process = await asyncio.create_subprocess_exec(
-                *begin,
-                *command,
-                stdin=stdin,
-                stdout=out,
-                stderr=err,
-                env=_environment(workspace),
-                cwd=f"/proc/self/fd/{folder}",
-                start_new_session=True,
-            )
+        process, drains = await _started(
+            [*begin, *command],
+            workspace,
+            held,
+            (stdout, stderr),
+            stdin=stdin,
+            cwd=f"/proc/self/fd/{folder}",
+        )
         try:
             await process.wait()
         finally:
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-        await asyncio.wait([out_drain.ended, err_drain.ended], timeout=DRAIN_SECONDS)
+        await asyncio.wait([drain.ended for drain in drains], timeout=DRAIN_SECONDS)
+
+
+async def _started(
+    command: Sequence[str],
+    workspace: Workspace,
+    held: ExitStack,
+    sinks: tuple[Sink, Sink],
+    *,
+    stdin: int,
+    cwd: str | None = None,
+    pass_fds: tuple[int, ...] = (),
+) -> tuple[Process, tuple[_Drain, _Drain]]:
+    """A program in a session of its own, with a clean environment; what it says goes to the sinks
+    until `held` is left."""
+    with ExitStack() as given:
+        (out, out_drain), (err, err_drain) = [await _pipe(sink, held, given) for sink in sinks]
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=stdin,
+            stdout=out,
+            stderr=err,
+            env=_environment(workspace),
+            cwd=cwd,
+            pass_fds=pass_fds,
+            start_new_session=True,
+        )
+    return process, (out_drain, err_drain)
 
 
 class _Drain(asyncio.Protocol):
