@@ -39,6 +39,13 @@ def a_session(owner: User | None = None, **known: Any) -> AgentSession:
     )
 
 
+def full(session: AgentSession, **known: Any) -> AgentSession:
+    """With these columns, whatever it held."""
+    AgentSession.objects.filter(pk=session.pk).update(**known)
+    session.refresh_from_db()
+    return session
+
+
 def a_lease(session: AgentSession, holder: str = "test") -> Lease:
     taken = lease.take(session.pk, holder)
     assert taken is not None

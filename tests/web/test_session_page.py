@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from builders import a_lease, a_session, a_user, added, said, turn_ended
+from builders import a_lease, a_session, a_user, added, full, said, turn_ended
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -50,12 +50,6 @@ def ada(client: Client) -> User:
 
 def url(session: AgentSession, rest: str = "") -> str:
     return f"/sessions/{session.pk}/{rest}"
-
-
-def full(session: AgentSession, **known: Any) -> AgentSession:
-    AgentSession.objects.filter(pk=session.pk).update(**known)
-    session.refresh_from_db()
-    return session
 
 
 def test_the_page_says_who_it_is_and_how_full(client: Client, ada: User) -> None:

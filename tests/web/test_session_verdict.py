@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from builders import a_lease, a_user, added, said
+from builders import a_lease, a_user, added, full, said
 from django.contrib.auth.models import User
 from django.test import Client
 from scenes import a_talk, compacted, html_of, words_of
@@ -34,12 +32,6 @@ def ada(client: Client) -> User:
 
 def url(session: AgentSession, rest: str = "") -> str:
     return f"/sessions/{session.pk}/{rest}"
-
-
-def full(session: AgentSession, **known: Any) -> AgentSession:
-    AgentSession.objects.filter(pk=session.pk).update(**known)
-    session.refresh_from_db()
-    return session
 
 
 def over_budget(session: AgentSession) -> OverBudget:
