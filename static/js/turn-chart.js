@@ -63,6 +63,9 @@ class TurnChart extends HTMLElement {
 
   async #begin(signal) {
     this.#state.textContent = gettext("The chart is being loaded…");
+    let isBehind = false;
+    const follow = () => (this.#place.data ? this.#refreshSoon(signal) : (isBehind = true));
+    document.addEventListener("session:turn_ended", follow, { signal });
     try {
       await Promise.all([loadPlotly(this.getAttribute("plotly")), this.#fetch(signal)]);
     } catch {
@@ -72,9 +75,9 @@ class TurnChart extends HTMLElement {
     if (signal.aborted) return;
     this.#state.remove();
     this.#draw();
+    if (isBehind) this.#refreshSoon(signal); // A turn ended while it was being loaded.
     this.#place.on("plotly_click", (click) => this.#select(click.points[0].customdata));
     onThemeChange(() => this.#draw(), signal);
-    document.addEventListener("session:turn_ended", () => this.#refreshSoon(signal), { signal });
   }
 
   async #fetch(signal) {

@@ -88,6 +88,9 @@ def test_a_newcomer_watches_steers_and_reads_what_a_compaction_did(watched: Any)
     turn = until(page, TURN)
     page.locator("turn-chart").scroll_into_view_if_needed()
     bars = until(page, BARS)
+    # The run may have ended before the chart was drawn: then another one follows.
+    page.locator("#say").fill("Look again.")
+    page.locator("#say").press("Control+Enter")
     until(page, TURN, turn)
     until(page, BARS, bars)
 

@@ -159,6 +159,24 @@ def test_while_it_follows_many_turns_are_one_redraw(show: Show, page: Page) -> N
     assert drawings(asked) == 2
 
 
+def test_a_turn_that_ends_while_it_is_being_loaded_is_drawn(show: Show, page: Page) -> None:
+    page.on("request", lambda request: asked.append(request.url))
+    asked: list[str] = []
+    page.add_init_script(
+        """(() => {
+          const plain = window.fetch;
+          window.fetch = (...asked) => {
+            document.dispatchEvent(new CustomEvent("session:turn_ended"));
+            window.fetch = plain;
+            return plain(...asked);
+          };
+        })()"""
+    )
+    show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
+    wait_for_bars(page)
+    until(page, lambda: drawings(asked) == 2)
+
+
 def test_a_change_of_theme_changes_its_words(show: Show) -> None:
     page = show(CHART, "turn-chart", answers={"/chart.json": data(*TURNS)})
     page.emulate_media(color_scheme="light")
