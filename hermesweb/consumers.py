@@ -14,6 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from hermesweb import access, live
 from hermesweb.models import AgentSession
 from hermesweb.reader import MOST_MISSED, reader_of
+from hermesweb.shown import storable
 
 NOT_SIGNED_IN, NOT_YOURS, NOT_THERE, TOO_SLOW = 4401, 4403, 4404, 4408
 CURSOR_SECONDS = 15.0
@@ -92,7 +93,7 @@ class SessionConsumer(LiveConsumer):
     """Replays what the page missed, then sends what comes."""
 
     async def connect(self) -> None:
-        self._session_id: str = self.scope["url_route"]["kwargs"]["session_id"]
+        self._session_id: str = storable(self.scope["url_route"]["kwargs"]["session_id"])
         self._reader = reader_of(self._session_id)
         self._deltas: deque[Any] = deque(maxlen=DELTAS)
         self._after = self._known = _number(self.scope["query_string"])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from asgiref.sync import SyncToAsync
 from builders import a_session
-from django.db import connections
+from django.db import DataError, connections
+from django.db.backends.utils import CursorWrapper
 from working import ECHO_RAN, calls, says, worked
 
 from agentcore.llm.scripted import Line, ScriptedModel
@@ -26,6 +27,19 @@ def _no_connection_is_left(django_db_setup: None) -> Iterator[None]:
 def _no_version_of_another_test() -> None:
     """Versions never change, but here their numbers begin anew."""
     border._value.cache_clear()
+
+
+@pytest.fixture
+def no_nul_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts with NUL are refused by every database here, as PostgreSQL does."""
+    execute = CursorWrapper.execute
+
+    def strict(self: CursorWrapper, sql: str, params: Any = None) -> Any:
+        if any(isinstance(value, str) and "\0" in value for value in params or ()):
+            raise DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+        return execute(self, sql, params)
+
+    monkeypatch.setattr(CursorWrapper, "execute", strict)
 
 
 @pytest.fixture

@@ -204,3 +204,31 @@ def test_a_call_of_a_number_beyond_any_is_no_fault_of_the_server(
 ) -> None:
     filled = place.fill(NUMBER.sub(BEYOND, path))
     assert call(place.ada, verb, filled, body).status_code < 500
+
+
+TEXT = re.compile(r"<str:\w+>")
+NAMED = [(name, part) for name in sorted(PAGES) for part in TEXT.findall(PAGES[name])]
+
+
+@pytest.mark.usefixtures("no_nul_stored")
+@pytest.mark.parametrize(("name", "part"), NAMED)
+def test_a_page_of_a_name_with_nul_is_no_fault_of_the_server(
+    place: Place, name: str, part: str
+) -> None:
+    path = place.fill(PAGES[name].replace(part, "a%00"))
+    assert visit(place.ada, path).status_code < 500
+
+
+WORD = re.compile(r"\{(id|name|preview|call)\}")
+NAMED_CALLS = {f"{v} {p} {part}": (v, p, b, part) for v, p, b in CALLS for part in WORD.findall(p)}
+
+
+@pytest.mark.usefixtures("no_nul_stored")
+@pytest.mark.parametrize(
+    ("verb", "path", "body", "part"), NAMED_CALLS.values(), ids=list(NAMED_CALLS)
+)
+def test_a_call_of_a_name_with_nul_is_no_fault_of_the_server(
+    place: Place, verb: str, path: str, body: dict[str, Any], part: str
+) -> None:
+    filled = place.fill(path.replace(f"{{{part}}}", "a%00"))
+    assert 400 <= call(place.ada, verb, filled, body).status_code < 500

@@ -96,6 +96,13 @@ async def test_a_stranger_and_a_session_that_is_not_there_get_4403() -> None:
     assert await closed_with(await a_socket("/ws/sessions/none/", stranger)) == 4403
 
 
+@pytest.mark.usefixtures("no_nul_stored")
+async def test_a_session_of_a_name_with_nul_is_not_there() -> None:
+    owner = await database_sync_to_async(a_user)()
+    for path in ("/ws/sessions/%00/", "/ws/sessions/\0/", "/ws/sessions/a\0b/?after=1"):
+        assert await closed_with(await a_socket(path, owner)) == 4403
+
+
 @pytest.mark.parametrize("path", ["/", "/ws/", "/ws/overview", "/ws/sessions/a/b/", "/ws/\0é"])
 async def test_a_path_that_is_no_socket_is_closed_with_4404(path: str) -> None:
     owner = await database_sync_to_async(a_user)()
