@@ -30,6 +30,7 @@ from hermesweb.views import (
     webhooks,
     words,
 )
+from hermesweb.views.icon import icon
 from hermesweb.views.theme import theme
 
 urlpatterns = [
@@ -125,6 +126,7 @@ urlpatterns = [
     path("sign-in/<str:token>/", sign_in.link, name="sign_in_link"),
     path("theme/", theme, name="theme"),
     path("language/", set_language, name="language"),
+    path("favicon.ico", icon, name="icon"),
     path("words.js", words.catalog, name="words"),
     path("api/v1/", api.urls),
     path("admin/", admin.site.urls),

@@ -24,7 +24,7 @@ from hermesweb.urls import urlpatterns
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 
 OPEN_TO_ALL = {
-    *("login", "logout", "sign_in_link", "theme", "language", "words", "healthz", "readyz"),
+    *("login", "logout", "sign_in_link", "theme", "language", "words", "icon", "healthz", "readyz"),
 }
 PAGES = {one.name: str(one.pattern) for one in urlpatterns if isinstance(one, URLPattern)}
 OWNED = sorted(name for name in PAGES if "id>" in PAGES[name])

@@ -68,3 +68,15 @@ def test_what_is_too_large_is_told_its_bound(client: Client) -> None:
 
 def test_the_page_of_a_failure_needs_nothing_that_may_have_failed() -> None:
     assert "doctor" in render_to_string("500.html")
+
+
+def test_an_icon_is_found_where_an_answer_names_none(client: Client) -> None:
+    """Nothing is asked of who asks: the answer of a stranger's page has an icon too."""
+    assert client.get("/favicon.ico")["Location"] == "/static/wing.svg"
+
+
+def test_the_page_of_a_host_that_is_not_the_servers_names_an_icon_by_itself(client: Client) -> None:
+    """Of such a host the static files alone are served."""
+    response = client.get("/", headers={"host": "elsewhere.example"})
+    assert response.status_code == 400
+    assert '<link rel="icon" type="image/svg+xml" href="/static/' in response.content.decode()
