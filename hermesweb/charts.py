@@ -29,13 +29,14 @@ STRIP_COLUMNS = ("turn", "bytes", "used", "limit", "unseen", "compacted_before")
 
 def chart(session: AgentSession, version: ProfileVersion, most: int = CHART_ROWS) -> dict[str, Any]:
     """At most `most` rows, oldest first: of neighbours the fullest stands for all. `threshold` is
-    the fraction of the limit at which stage `name` of the profile starts."""
-    profile = version.value
-    first = profile.stages[0]
+    the fraction of the limit at which stage `name` of the profile starts, 0 where that is refused.
+    """
+    profile = version.readable
+    first = profile.stages[0] if profile else None
     return {
         "unit": session.unit,
-        "threshold": profile.threshold(first),
-        "name": first.strategy.replace("_", " "),
+        "threshold": profile.threshold(first) if profile and first else 0.0,
+        "name": first.strategy.replace("_", " ") if first else "",
         "turns": chart_rows(session, most),
     }
 

@@ -92,6 +92,8 @@ def _measure(counter: ExactCounter | None, session: AgentSession) -> None:
     if not exact or alive.filter(message__exact=None).exists():
         return
     if session.kind == SessionKind.RUN:
+        if session.profile_version.readable is None:
+            return
         toolbox = toolbox_of(session, session.profile_version.value)
         exact += counter.schemas(toolbox.schemas)
         session.ratio = exact / (session.estimate + toolbox.sizes.tokens)

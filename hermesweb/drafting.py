@@ -8,6 +8,7 @@ from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.result import SummaryFailed, WrittenSummary
 from agentcore.compaction.summarizer import SummaryRequest
+from agentcore.errors import ProfileError
 from agentcore.halt import Halt
 from agentcore.llm.base import ChatModel
 from agentcore.writer import SummaryWriter
@@ -64,7 +65,7 @@ def _asked(preview_id: str) -> tuple[Preview, SummaryRequest, Summarizer, ChatMo
         plan = planning.planned(session, options, to_ask=True)
         chosen = summaries.wanted(session, planning.in_force(session), options.model)
         model = chosen.model or endpoints.chat_model(session)
-    except ModelUnavailable as error:
+    except (ModelUnavailable, ProfileError) as error:
         _told(row, failure=str(error))
         return None
     if plan.request is None:

@@ -185,14 +185,16 @@ def gauge_of(
         source=f"{row.tokens_are} {row.counter}".strip() if in_tokens else "measured",
         doubt=row.window_from if is_window and doubtful else "",
         reserve=row.reserve if is_window else 0,
-        thresholds=_thresholds(version.value),
+        thresholds=_thresholds(version.readable),
         pinned=pinned,
         floor=floor,
         unseen=row.unseen if in_tokens else 0,
     )
 
 
-def _thresholds(profile: Profile) -> list[tuple[str, float]]:
+def _thresholds(profile: Profile | None) -> list[tuple[str, float]]:
+    if profile is None:
+        return []
     return [(words(stage.strategy), profile.threshold(stage)) for stage in profile.stages]
 
 

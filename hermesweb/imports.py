@@ -90,6 +90,12 @@ def _session(
     owner: User, recording: Recording, title: str, parent: AgentSession | None
 ) -> AgentSession:
     profile = Profile.objects.get(name=PROFILE)
+    version = profile.current
+    if version.fault:
+        raise TranscriptError(
+            f"its limit would come from {version}, which is refused: {version.fault}; save that "
+            "profile anew, then import"
+        )
     problems = [asdict(problem) for problem in recording.problems[:PROBLEMS_KEPT]]
     return AgentSession.objects.create(
         owner=owner,
@@ -98,7 +104,7 @@ def _session(
         title=shown(title)[:NAME_CHARS],
         model=shown(recording.model)[:60],
         profile=profile,
-        profile_version=profile.current,
+        profile_version=version,
         parent=parent,
         source_format=recording.format,
         problems=shown(problems),

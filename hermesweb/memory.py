@@ -39,8 +39,10 @@ def recalled(session: AgentSession, query: str, limits: Limits) -> tuple[str, li
 
 def distilled(session: AgentSession) -> list[Entry]:
     """What the session leaves; nothing where its profile keeps no memory."""
-    profile = session.profile_version.value
-    return distill(ledger_of(session), profile.limits) if profile.documents.memory else []
+    profile = session.profile_version.readable
+    if profile is None or not profile.documents.memory:
+        return []
+    return distill(ledger_of(session), profile.limits)
 
 
 def ledger_of(session: AgentSession) -> Ledger:
@@ -54,9 +56,10 @@ def ledger_of(session: AgentSession) -> Ledger:
 def store(session: AgentSession, entries: Sequence[Entry]) -> None:
     """What was distilled from the session, in place of what it left before. What a person wrote
     or deleted stays so: an entry comes in when its messages are new and nobody in the folder said
-    the same before, and leaves with its facts. A profile without memory changes nothing."""
-    profile = session.profile_version.value
-    if not profile.documents.memory:
+    the same before, and leaves with its facts. Nothing is changed by a profile without memory, or
+    by one that is refused."""
+    profile = session.profile_version.readable
+    if profile is None or not profile.documents.memory:
         return
     mine = session.memories.filter(edited=False)
     told = {str(shown(entry.text)): entry for entry in reversed(entries)}
@@ -82,15 +85,15 @@ def store(session: AgentSession, entries: Sequence[Entry]) -> None:
 def most_stored() -> int:
     """Entries an owner may have where no session says it: by the most generous profile, 0 for any
     number."""
-    stored = [version.value.limits.memory_stored for version in versions.current()]
+    stored = [one.limits.memory_stored for one in versions.readable()]
     return 0 if 0 in stored else max(stored, default=Limits().memory_stored)
 
 
 def most_given() -> list[int]:
     """Entries that a run may be given: each number that a profile says, 0 for any number; without
     profiles that keep no memory."""
-    profiles = [version.value for version in versions.current()]
-    return sorted({one.limits.memory_entries for one in profiles if one.documents.memory})
+    keeping = [one.limits.memory_entries for one in versions.readable() if one.documents.memory]
+    return sorted(set(keeping))
 
 
 def make_room(owner_id: int, count: int, most: int) -> None:

@@ -159,10 +159,11 @@ def _stage(session: AgentSession, row: Compaction) -> tuple[ProfileStage, float]
         return None
     versions = session.profile_version.profile.versions.filter(at__lte=row.at)
     then = versions.order_by("number").last() if session.profile else session.profile_version
-    if then is None:
+    profile = then.readable if then else None
+    if profile is None:
         return None
-    stages = (one for one in then.value.stages if one.strategy == row.stages[0]["stage"])
-    return next(((one, then.value.threshold(one)) for one in stages), None)
+    stages = (one for one in profile.stages if one.strategy == row.stages[0]["stage"])
+    return next(((one, profile.threshold(one)) for one in stages), None)
 
 
 def _parts(before: Mapping[str, int], after: Mapping[str, int]) -> list[Part]:

@@ -45,8 +45,8 @@ class Reading:
     """`pace` is what a turn added lately, in the limit's unit, `growth` the same by category;
     `turns_left` None where it cannot be said; `uncounted` are bytes of tool schemas that the
     profile leaves out of the pressure; `turns` the session's; `breaker_seconds` how long no summary
-    is asked for; `spent` and
-    `held_until` as `is_spent` and `held_until` say."""
+    is asked for; `spent`, `held_until` and `chosen` as the functions say; `fault`: why the profile
+    is refused, so that nothing runs."""
 
     gauge: Gauge
     shares: list[tuple[str, int, float]]
@@ -61,6 +61,8 @@ class Reading:
     breaker_seconds: int
     spent: bool
     held_until: int | None
+    chosen: str
+    fault: str
 
     @property
     def next(self) -> Tick | None:
@@ -92,11 +94,9 @@ class Reading:
 
 
 def read(session: AgentSession, version: ProfileVersion) -> Reading:
-    profile = version.value
-    parts = dict(session.breakdown)
-    uncounted = (
-        0 if totals.counts_schemas(session, profile) else parts.pop(Category.TOOL_SCHEMAS, 0)
-    )
+    profile, parts = version.readable, dict(session.breakdown)
+    counted = profile is None or totals.counts_schemas(session, profile)
+    uncounted = 0 if counted else parts.pop(Category.TOOL_SCHEMAS, 0)
     pins = session.messages.filter(pinned=True, lives__to_revision=None).distinct()
     pinned = list(pins.values_list("categories", flat=True))
     gauge = gauge_of(
@@ -123,22 +123,32 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
         breaker_seconds=steering.breaker_seconds(session),
         spent=is_spent(session),
         held_until=held_until(session, version),
+        chosen=chosen(session, version),
+        fault=version.fault,
     )
+
+
+def chosen(session: AgentSession, version: ProfileVersion) -> str:
+    """Whether compactions are automatic by the session, else by its profile; empty where that is
+    refused."""
+    by_profile = version.readable.automatic if version.readable else ""
+    return session.automatic or by_profile
 
 
 def is_automatic(session: AgentSession, version: ProfileVersion) -> bool:
     """Whether thresholds start compactions as things stand."""
-    chosen = session.automatic or version.value.automatic
-    stopped = session.thrash or held_until(session, version) is not None
-    return chosen == Automatic.ON and not stopped and session.kind == SessionKind.RUN
+    stopped = session.thrash or held_until(session, version) is not None or version.fault
+    is_on = chosen(session, version) == Automatic.ON
+    return is_on and not stopped and session.kind == SessionKind.RUN
 
 
 def held_until(session: AgentSession, version: ProfileVersion) -> int | None:
     """How much has to be used until a hold lets thresholds compact, 0 where a person has to resume;
     None where no hold changes when that comes."""
-    profile = version.value
-    chosen = session.automatic or profile.automatic
-    if not session.hold or chosen == Automatic.OFF or session.kind != SessionKind.RUN:
+    profile = version.readable
+    if profile is None or not session.hold or session.kind != SessionKind.RUN:
+        return None
+    if chosen(session, version) == Automatic.OFF:
         return None
     first = profile.threshold(profile.stages[0]) * session.limit
     if session.used < first and 0 < session.hold_until <= first:

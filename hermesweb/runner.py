@@ -18,7 +18,7 @@ from agentcore.agent import Agent, Poll
 from agentcore.compaction.hooks import hooks_of
 from agentcore.context import Context
 from agentcore.directives import Directives
-from agentcore.errors import StalePlan
+from agentcore.errors import ProfileError, StalePlan
 from agentcore.events import Event, RunEnd, RunEnded
 from agentcore.llm.base import ChatModel
 from agentcore.messages import Message
@@ -106,7 +106,7 @@ class Work:
         except Draining:
             await self._database.run(lease.release, self._lease)
             await self._database.run(wake, self._lease.session_id)
-        except (ModelUnavailable, WorkspaceGone) as error:
+        except (ModelUnavailable, WorkspaceGone, ProfileError) as error:
             await self._fail(str(error))
         except Exception as error:
             await self._fail(f"{type(error).__name__}: {error}")

@@ -54,11 +54,14 @@ class SessionSettings(ActForm):
                 del self.fields[name]
             return
         self._offer("profile", _profiles(None if session.profile else version))
-        by_profile = gettext("as the profile says (now %(value)s)")
+        by_profile = gettext("as the profile says")
+        if version.readable:
+            by_profile = gettext("as the profile says (now %(value)s)")
+            by_profile %= {"value": words(version.readable.automatic)}
         self._offer(
             "automatic",
             [
-                ("", by_profile % {"value": words(version.value.automatic)}),
+                ("", by_profile),
                 *((one.value, words(one)) for one in Automatic),
             ],
         )

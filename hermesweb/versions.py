@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from agentcore.profile import Profile
 from hermesweb.models import AgentSession, ProfileVersion
 
 
@@ -15,6 +16,11 @@ def current() -> QuerySet[ProfileVersion]:
         profile=OuterRef("profile"), number__gt=OuterRef("number")
     )
     return ProfileVersion.objects.filter(~Exists(later)).select_related("profile")
+
+
+def readable() -> list[Profile]:
+    """The values of each profile in force, but for those that are refused."""
+    return [version.readable for version in current() if version.readable]
 
 
 def in_force(sessions: Sequence[AgentSession]) -> dict[str, ProfileVersion]:

@@ -96,10 +96,12 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`left`: turns to the next compaction, None when that cannot be known; `grows`: what a turn
-    added lately, in the limit's unit, None where nothing did; `freed` in bytes."""
+    """`fault`: why its profile is refused; `left`: turns to the next compaction, None when that
+    cannot be known; `grows`: what a turn added lately, in the limit's unit, None where nothing did;
+    `freed` in bytes."""
 
     session: AgentSession
+    fault: str
     gauge: Gauge
     spark: Spark
     left: int | None
@@ -237,6 +239,7 @@ def _row(
     tick = drawn.next_tick
     return Row(
         session=session,
+        fault=version.fault,
         gauge=drawn,
         spark=spark(
             used,

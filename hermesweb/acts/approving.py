@@ -18,6 +18,7 @@ from agentcore.redact import MASKED
 from agentcore.wire import dumps, loads
 from hermesweb import approvals, steering
 from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.naming import usable
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Instruction, InstructionState, Status
 from hermesweb.shown import storable
@@ -165,7 +166,8 @@ def _check(row: AgentSession, call: ToolCall) -> None:
         text = _("%(size)s bytes are over the %(most)s of arguments")
         raise Invalid(text % {"size": f"{size:,}", "most": f"{ARGUMENTS_BYTES:,}"}, "arguments")
     try:
-        toolbox_of(row, row.version_in_force.value).check(call)
+        profile = usable(row.version_in_force).value
+        toolbox_of(row, profile).check(call)
     except ToolError as error:
         text = _("%(tool)s does not take them: %(error)s")
         raise Invalid(text % {"tool": call.name, "error": error}, "arguments") from error

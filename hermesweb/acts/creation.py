@@ -17,7 +17,7 @@ from hermesweb import endpoints
 from hermesweb.acts.errors import Invalid, not_one_of
 from hermesweb.acts.flags import TITLE_CHARS
 from hermesweb.acts.measuring import measure
-from hermesweb.acts.naming import profile_named
+from hermesweb.acts.naming import version_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession
@@ -38,7 +38,7 @@ def create(
     instruction: str = "",
 ) -> AgentSession:
     """A session, with its first instruction queued where there is one. Raises Invalid."""
-    version = profile_named(profile).current
+    version = version_named(profile)
     session = AgentSession(
         owner=owner,
         title=str(shown(title or instruction)).strip().split("\n")[0][:TITLE_CHARS],

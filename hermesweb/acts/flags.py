@@ -14,7 +14,7 @@ from agentcore.prompt import MODES
 from hermesweb import lease, memory, steering
 from hermesweb.acts.errors import Invalid, Refused, not_one_of
 from hermesweb.acts.measuring import measure
-from hermesweb.acts.naming import profile_named
+from hermesweb.acts.naming import version_named
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, SessionKind, Status
 from hermesweb.shown import shown
@@ -40,8 +40,8 @@ def rename(who: User | None, session: AgentSession, title: str) -> None:
 
 def change_profile(who: User | None, session: AgentSession, name: str) -> None:
     """Follow another profile from the next border on."""
-    profile = profile_named(name)
-    version = profile.current
+    version = version_named(name)
+    profile = version.profile
 
     def change(row: AgentSession) -> Mapping[str, Any]:
         row.profile, row.profile_version = profile, version
@@ -100,5 +100,6 @@ def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
 
 def _measure_at_rest(row: AgentSession) -> None:
     """The gauge follows at once; a worker takes the change up, and measures, at its next border."""
-    if row.kind == SessionKind.RUN and row.status not in lease.AT_WORK:
+    is_at_rest = row.kind == SessionKind.RUN and row.status not in lease.AT_WORK
+    if is_at_rest and row.profile_version.readable:
         measure(row)

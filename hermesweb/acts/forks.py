@@ -16,7 +16,7 @@ from hermesweb.acts.creation import allowed_folder, model_named, session_facts
 from hermesweb.acts.errors import Invalid
 from hermesweb.acts.flags import TITLE_CHARS
 from hermesweb.acts.measuring import measure
-from hermesweb.acts.naming import profile_named
+from hermesweb.acts.naming import usable, version_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.erasing import FORKED
@@ -39,7 +39,7 @@ def fork(
     replaced by it and run. What is not given is as in the source. Raises Invalid."""
     if text.strip():
         state = _before_instruction(source, state)
-    version = profile_named(profile).current if profile else source.profile_version
+    version = version_named(profile) if profile else usable(source.profile_version)
     session = AgentSession(
         owner=who,
         title=f"{source.title[: TITLE_CHARS - 40]}{FORKED}{state})".strip(),

@@ -17,6 +17,7 @@ from agentcore.errors import ProfileError, StalePlan
 from agentcore.usage import Usage
 from hermesweb import audit, endpoints, prepared
 from hermesweb.acts.errors import Invalid, Refused
+from hermesweb.acts.naming import usable
 from hermesweb.acts.queue import compact_now
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, Compaction, Preview
@@ -68,6 +69,7 @@ def plan_of(
             endpoints.check_writer(options.model)
     except ModelUnavailable as error:
         raise Invalid(str(error), "model") from error
+    usable(session.version_in_force)
     try:
         plan = planned(session, options, written)
     except ProfileError as error:

@@ -8,13 +8,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from agentcore.compaction.hooks import hooks_of
-from agentcore.compaction.strategies import strategy_of
 from agentcore.errors import ProfileError
 from agentcore.profile import Profile as ProfileValue
 from hermesweb import audit
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.models import Profile, ProfileVersion
+from hermesweb.models.profiles import checked
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
@@ -35,7 +34,7 @@ def save_profile(
     with transaction.atomic():
         profile = Profile.objects.select_for_update().get_or_create(name=name)[0]
         last = profile.versions.order_by("-number").first()
-        if last and last.value == value:
+        if last and last.readable == value:
             return last
         version = ProfileVersion.objects.create(
             profile=profile,
@@ -51,10 +50,6 @@ def save_profile(
 def checked_profile(values: Mapping[str, Any]) -> ProfileValue:
     """Raises Invalid."""
     try:
-        value = ProfileValue.of(values)
-        for stage in value.stages:
-            strategy_of(stage)
-        hooks_of(value.hooks)
+        return checked(values)
     except ProfileError as error:
         raise Invalid(str(error), error.field) from error
-    return value

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import JSONField, Max, Window
 from django.db.models.functions import Lag
 from django.http import HttpRequest
@@ -12,7 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from hermesweb import acts
+from hermesweb import acts, versions
 from hermesweb.admin.profile_form import (
     GROUPS,
     STAGE_ROWS,
@@ -61,6 +62,15 @@ class ProfileAdmin(StaffAdmin):
     list_display = ("name", "version", "last_changed")
     ordering = ("name",)
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        _tell_faults(request, versions.current())
+        return super().changelist_view(request, extra_context)
+
+    def render_change_form(self, request: Any, context: Any, *args: Any, **kwargs: Any) -> Any:
+        if request.method == "GET" and context["original"]:
+            _tell_faults(request, [context["original"].current])
+        return super().render_change_form(request, context, *args, **kwargs)
+
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
@@ -98,6 +108,13 @@ class ProfileAdmin(StaffAdmin):
     @admin.display(description=_("changed"), ordering="newest_at")
     def last_changed(self, profile: Any) -> Any:
         return profile.newest_at
+
+
+def _tell_faults(request: HttpRequest, newest: Iterable[ProfileVersion]) -> None:
+    for version in newest:
+        if version.fault:
+            text = gettext("%(version)s is refused, and no run uses it: %(fault)s. Save it anew.")
+            messages.warning(request, text % {"version": version, "fault": version.fault})
 
 
 def _stage(row: int) -> str:

@@ -48,12 +48,12 @@ def save(request: SignedIn, name: str, body: Saved) -> dict[str, Any]:
 
 
 def _shape(version: ProfileVersion) -> dict[str, Any]:
-    """`errors` is empty for whatever was stored: it is checked before."""
+    """`errors`: what a check that came later refuses it for; no run uses it then."""
     return {
         "name": version.profile.name,
         "version": version.number,
         "values": version.values,
-        "warnings": version.value.warnings(),
-        "errors": [],
+        "warnings": version.readable.warnings() if version.readable else [],
+        "errors": [version.fault] if version.fault else [],
         "at": version.at,
     }

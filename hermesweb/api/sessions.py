@@ -165,11 +165,13 @@ def short(session: AgentSession, version: ProfileVersion) -> dict[str, Any]:
 
 def shape(session: AgentSession) -> dict[str, Any]:
     version = session.version_in_force
+    reading = read(session, version)
     return {
         **short(session, version),
         "workspace": session.workspace,
         "mode": session.mode,
-        "automatic": session.automatic or version.value.automatic,
+        "automatic": reading.chosen or None,
+        "profile_fault": reading.fault or None,
         "breaker": {"failures": session.breaker_failures, "open_until": session.breaker_until},
         "run": session.runs,
         "run_end": session.run_end or None,
@@ -192,7 +194,7 @@ def shape(session: AgentSession) -> dict[str, Any]:
         "revision": session.revision,
         "pinned_bytes": session.pinned_bytes,
         "floor": acts.floor(session),
-        "turns_to_compaction": read(session, version).turns_left,
+        "turns_to_compaction": reading.turns_left,
         "queue": wishes.queued(session).count(),
     }
 

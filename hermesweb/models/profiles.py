@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from django.db import models
+from django.utils.functional import cached_property
 
+from agentcore.compaction.hooks import hooks_of
+from agentcore.compaction.strategies import strategy_of
+from agentcore.errors import ProfileError
 from agentcore.profile import Profile as ProfileValue
 from hermesweb.models.columns import NAME_CHARS, one_of, person
 
@@ -25,7 +31,8 @@ class Profile(models.Model):
 
 
 class ProfileVersion(models.Model):
-    """Immutable; editing a profile makes the next one."""
+    """Immutable; editing a profile makes the next one. A check that came after it was stored may
+    refuse it: no run uses it then."""
 
     profile = models.ForeignKey(Profile, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
@@ -41,7 +48,35 @@ class ProfileVersion(models.Model):
 
     @property
     def value(self) -> ProfileValue:
-        return ProfileValue.of(self.values)
+        """What a run uses. Raises ProfileError where it is refused."""
+        try:
+            return checked(self.values)
+        except ProfileError as error:
+            text = f"{self} is refused: {error}; save it anew, or choose another profile"
+            raise ProfileError(f"profile {text}", error.field) from error
+
+    @cached_property
+    def fault(self) -> str:
+        """Why it is refused; empty where it is not."""
+        try:
+            checked(self.values)
+        except ProfileError as error:
+            return str(error)
+        return ""
+
+    @cached_property
+    def readable(self) -> ProfileValue | None:
+        """What a page tells of it; None where it is refused."""
+        return None if self.fault else self.value
+
+
+def checked(values: Mapping[str, Any]) -> ProfileValue:
+    """With every strategy and hook that it names. Raises ProfileError."""
+    value = ProfileValue.of(values)
+    for stage in value.stages:
+        strategy_of(stage)
+    hooks_of(value.hooks)
+    return value
 
 
 class ModelEndpoint(models.Model):

@@ -65,7 +65,10 @@ def preview(request: SignedIn, id: str, preview: str) -> HttpResponse:
         return _looked(request, session, None, options, written=written, note=str(MOVED))
     if "still" in request.GET and not following and found.options.get("writing") != "failed":
         return HttpResponse(status=204)
-    plan = acts.plan_of(session, options, written)
+    try:
+        plan = acts.plan_of(session, options, written)
+    except acts.Invalid:
+        return _looked(request, session, None, options, written=written)
     choice = DiffChoice(request.GET)
     context = looks.context(session, found, plan, choice if choice.is_valid() else None)
     part = "_diff" if "diff" in request.GET and request.htmx else "_outcome"
@@ -101,8 +104,11 @@ def write(request: SignedIn, id: str) -> HttpResponse:
     except acts.Refused as refusal:
         return _looked(request, session, None, CompactionOptions(), note=str(refusal), status=409)
     options = acts.options_of(found)
-    context = looks.context(session, found, acts.plan_of(session, options))
-    return _answer(request, session, options, context)
+    try:
+        plan = acts.plan_of(session, options)
+    except acts.Invalid:
+        return _looked(request, session, None, options)
+    return _answer(request, session, options, looks.context(session, found, plan))
 
 
 @require_POST
