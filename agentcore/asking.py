@@ -20,6 +20,7 @@ from agentcore.messages import Message
 from agentcore.prefix import Prefix
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot, State
 from agentcore.tools.base import Toolbox
 from agentcore.turn import Request, Spent, accepted
@@ -109,7 +110,8 @@ class Asking:
             except ModelError as error:
                 if sees and error.over_pictures and Category.IMAGES in sent.sizes.breakdown:
                     self._blind.add(model.name)
-                    await self._retried(f"{error}; asked again without pictures", error, spent)
+                    said = Said("{error}; asked again without pictures", error=str(error))
+                    await self._retried(said, error, spent)
                     continue
                 if not error.retryable or attempt == TRIES:
                     raise

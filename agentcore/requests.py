@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from agentcore.breakdown import Breakdown, Sizes
 from agentcore.compaction.events import plain, used
-from agentcore.kinds import BreakReason, EventKind, shown
+from agentcore.kinds import PREVIEW_CHARS, BreakReason, EventKind, shown
 from agentcore.messages import ToolCall
 from agentcore.pressure import Pressure, TokenSource
+from agentcore.said import as_json
 from agentcore.snapshot import State
 from agentcore.usage import Prices, Usage
 
@@ -125,6 +126,7 @@ class RequestRetried:
             "attempt": self.attempt,
             "wait": round(self.wait, 1),
             "reason": shown(self.reason, 500),
+            "said": as_json(self.reason, PREVIEW_CHARS),
             "usage": asdict(self.usage) if self.usage else None,
             "cost": usd(self.cost),
         }

@@ -15,6 +15,7 @@ from agentcore.llm.base import Reply
 from agentcore.messages import Message, Role, ToolCall, ToolStatus, born
 from agentcore.pressure import Pressure
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.snapshot import State
 from agentcore.tools.base import Outcome
 from agentcore.usage import Prices, Usage
@@ -122,7 +123,8 @@ def accepted(reply: Reply, last_number: int) -> Message:
     """
     message = born(reply.message)
     if not message.calls and not message.text.strip():
-        raise ModelError("the model returned an empty reply", retryable=True, usage=reply.usage)
+        said = Said("the model returned an empty reply")
+        raise ModelError(said, retryable=True, usage=reply.usage)
     ids = [call.id for call in message.calls]
     if len(set(ids)) == len(ids) and all(ids):
         return message

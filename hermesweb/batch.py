@@ -38,6 +38,7 @@ from agentcore.events import (
     TurnEnded,
 )
 from agentcore.pressure import Pressure
+from agentcore.said import as_json
 from agentcore.usage import Usage
 from agentcore.verify import Verification
 from hermesweb import approvals, attempts, changes, lives, queued, spending, steering, totals
@@ -90,9 +91,8 @@ def _apply(event: Event, batch: Batch) -> Mapping[str, Any]:
 @_apply.register
 def _(event: RunStarted, batch: Batch) -> Mapping[str, Any]:
     session = batch.session
-    session.runs = event.run
-    session.run_open = True
-    session.run_end = session.run_reason = ""
+    session.runs, session.run_open = event.run, True
+    session.run_end, session.run_reason, session.run_said = "", "", {}
     session.status = _working(session)
     return {}
 
@@ -105,6 +105,7 @@ def _(event: RunEnded, batch: Batch) -> Mapping[str, Any]:
     if event.usage:
         spending.bill(session, event.usage, event.cost)
     session.run_end, session.run_reason = event.end, shown(event.reason)
+    session.run_said = as_json(event.reason)
     session.status = STATUS_AFTER.get(event.end, Status.IDLE)
     return {}
 

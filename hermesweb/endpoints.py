@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from agentcore.llm.base import ChatModel, Reply
 from agentcore.llm.explorer import ExplorerModel
@@ -14,6 +13,7 @@ from agentcore.llm.replay import ReplayModel
 from agentcore.messages import Role
 from agentcore.pressure import Window, WindowSource, window_of
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.usage import Usage
 from hermesweb import lives
 from hermesweb.models import AgentSession, EndpointKind, ModelEndpoint, SessionKind
@@ -48,8 +48,8 @@ def check(name: str) -> None:
 def check_writer(name: str) -> None:
     """Raises ModelUnavailable for a model that writes no summaries."""
     if name in OWN:
-        text = _("%(name)s has no provider behind it: what it says is no summary")
-        raise ModelUnavailable(text % {"name": name})
+        said = Said("{name} has no provider behind it: what it says is no summary", name=name)
+        raise ModelUnavailable(said)
     check(name)
 
 
@@ -120,8 +120,9 @@ def has_key(endpoint: ModelEndpoint) -> bool:
 def _endpoint(name: str) -> ModelEndpoint:
     endpoint = ModelEndpoint.objects.filter(name=name).first()
     if endpoint is None:
-        text = _("there is no model %(name)s: use one of %(names)s")
-        raise ModelUnavailable(text % {"name": repr(name), "names": ", ".join(names())})
+        known = ", ".join(names())
+        said = Said("there is no model {name!r}: use one of {names}", name=name, names=known)
+        raise ModelUnavailable(said)
     return endpoint
 
 
@@ -131,19 +132,20 @@ def _key(endpoint: ModelEndpoint) -> str:
         return "none"
     key = os.environ.get(endpoint.key_variable)
     if not key:
-        raise ModelUnavailable(
-            _(
-                "the model %(name)s needs a key: set %(variable)s in the environment of web and "
-                "worker, then start again"
-            )
-            % {"name": endpoint.name, "variable": endpoint.key_variable}
+        said = Said(
+            "the model {name} needs a key: set {variable} in the environment of web and worker, "
+            "then start again",
+            name=endpoint.name,
+            variable=endpoint.key_variable,
         )
+        raise ModelUnavailable(said)
     return key
 
 
 def _recorded(session: AgentSession) -> Sequence[Reply]:
     if session.recording is None:
-        raise ModelUnavailable(_("replay needs the recording that it gives: choose another model"))
+        said = Said("replay needs the recording that it gives: choose another model")
+        raise ModelUnavailable(said)
     recording = session.recording
     usages = dict(recording.stored_turns.values_list("number", "usage"))
     replies = recording.messages.filter(role=Role.ASSISTANT).order_by("number")

@@ -24,6 +24,7 @@ from agentcore.llm.base import ChatModel
 from agentcore.messages import Message
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.standing import Means, Standing
 from agentcore.tools import Toolbox
 from hermesweb import (
@@ -271,7 +272,8 @@ def _runs(session_id: str) -> int:
 def _tools(session: AgentSession, profile: Profile, search: Run) -> Toolbox:
     root = Path(session.workspace)
     if not root.is_dir():
-        raise WorkspaceGone(f"the folder {root} is gone: make it again, then resume")
+        said = Said("the folder {folder} is gone: make it again, then resume", folder=str(root))
+        raise WorkspaceGone(said)
     return toolbox_of(session, profile, search)
 
 

@@ -25,6 +25,8 @@ CALLS = {
     **dict.fromkeys(("ngettext", "ngettext_lazy"), (None, 0, 1)),
     **dict.fromkeys(("pgettext", "pgettext_lazy"), (0, 1, None)),
     **dict.fromkeys(("npgettext", "npgettext_lazy"), (0, 1, 2)),
+    # What agentcore says to people.
+    "Said": (None, 0, None),
 }
 _QUOTED = r"""u?'(?:[^'\\\n]|\\.)*'|u?"(?:[^"\\\n]|\\.)*\""""
 _CALL = re.compile(rf"\b({'|'.join(CALLS)})\(\s*((?:(?:{_QUOTED})\s*,?\s*)+)")
@@ -86,8 +88,9 @@ def _said(domain: str) -> Iterator[tuple[Path, Text]]:
     for path in (ROOT / "templates").rglob("*.html"):
         code = templatize(path.read_text(), origin=str(path))
         yield from ((path, text) for text in _of_calls(code))
-    for path in (ROOT / "hermesweb").rglob("*.py"):
-        yield from ((path, text) for text in _of_python(path.read_text()))
+    for package in ("agentcore", "hermesweb"):
+        for path in (ROOT / package).rglob("*.py"):
+            yield from ((path, text) for text in _of_python(path.read_text()))
 
 
 def _of_python(code: str) -> Iterator[Text]:

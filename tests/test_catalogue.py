@@ -71,7 +71,7 @@ CODE = sorted(
 )
 # Names, units, signs and addresses.
 SAME_EVERYWHERE = {"Hermesweb", "UTC", "USD", "https"}
-MARKS = re.compile(r"%\(\w+\)[a-z]|\{\w+\}|%%|</?[a-z][^>]*>")
+MARKS = re.compile(r"%\(\w+\)[a-z]|\{\w+[^{}]*\}|%%|</?[a-z][^>]*>")
 
 
 def entries(path: Path) -> list[polib.POEntry]:

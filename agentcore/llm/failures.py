@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
 from agentcore.errors import ContextTooLong, ModelError
+from agentcore.said import Said
 
 # Servers without keys are given a word that no error text should lose.
 MIN_KEY_CHARS = 8
@@ -25,10 +26,10 @@ _PICTURES = re.compile(
 )
 _WINDOW = re.compile(r">\s*(\d[\d,]{2,})|(?:context|maximum)\D{0,40}?(\d[\d,]{2,})", re.IGNORECASE)
 _WAY_OUT = {
-    401: "check the key of this endpoint",
-    403: "check what the key of this endpoint may use",
-    404: "check the model's name and the endpoint's base URL",
-    429: "wait, or use another endpoint",
+    401: Said("check the key of this endpoint"),
+    403: Said("check what the key of this endpoint may use"),
+    404: Said("check the model's name and the endpoint's base URL"),
+    429: Said("wait, or use another endpoint"),
 }
 
 
@@ -40,14 +41,20 @@ def refused(
     if len(key) >= MIN_KEY_CHARS:
         text = text.replace(key, "[key]")
     if status in (400, 413, 422) and _TOO_LONG.search(text):
-        return ContextTooLong(
-            f"{name} refused the length of the request: {_clip(text)}", window=window_of(text)
-        )
+        said = Said("{name} refused the length of the request: {text}", name=name, text=_clip(text))
+        return ContextTooLong(said, window=window_of(text))
     broke = _EMPTY_PURSE.search(text) is not None
-    way_out = "add credit, or use another endpoint" if broke else _WAY_OUT.get(status)
-    advice = f"; {way_out}" if way_out else ""
+    way_out = Said("add credit, or use another endpoint") if broke else _WAY_OUT.get(status)
     return ModelError(
-        f"{name} refused the request ({status}): {_clip(text)}{advice}",
+        _advised(
+            Said(
+                "{name} refused the request ({status}): {text}",
+                name=name,
+                status=status,
+                text=_clip(text),
+            ),
+            way_out,
+        ),
         retryable=(status in _RETRYABLE or status >= 500) and not broke,
         retry_after=retry_after(headers),
         over_pictures=status == 413
@@ -56,11 +63,14 @@ def refused(
 
 
 def unreachable(name: str, base_url: str, reason: str) -> ModelError:
-    return ModelError(
-        f"{name} at {base_url} broke off or cannot be reached ({_clip(reason)}); "
+    said = Said(
+        "{name} at {address} broke off or cannot be reached ({reason}); "
         "check the base URL and the network",
-        retryable=True,
+        name=name,
+        address=base_url,
+        reason=_clip(reason),
     )
+    return ModelError(said, retryable=True)
 
 
 @contextmanager
@@ -69,22 +79,26 @@ def no_chat(name: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, TypeError) as error:
-        raise ModelError(
-            f"{name} sent a piece that is no part of a chat completion ({_clip(str(error))}); "
+        said = Said(
+            "{name} sent a piece that is no part of a chat completion ({reason}); "
             "check the base URL",
-            retryable=True,
-        ) from error
+            name=name,
+            reason=_clip(str(error)),
+        )
+        raise ModelError(said, retryable=True) from error
 
 
 def unfinished(name: str) -> ModelError:
-    return ModelError(f"{name} ended its stream before the answer was complete", retryable=True)
+    said = Said("{name} ended its stream before the answer was complete", name=name)
+    return ModelError(said, retryable=True)
 
 
 def said_nothing(name: str, finish: str | None) -> ModelError:
     """Neither text nor a call. Final where the provider names a reason that would hold again."""
     final = finish in ("length", "max_tokens", "content_filter", "refusal")
-    hint = "; raise max_tokens" if finish in ("length", "max_tokens") else ""
-    return ModelError(f"{name} gave an empty answer (finish: {finish}){hint}", retryable=not final)
+    way_out = Said("raise max_tokens") if finish in ("length", "max_tokens") else None
+    said = Said("{name} gave an empty answer (finish: {finish})", name=name, finish=str(finish))
+    return ModelError(_advised(said, way_out), retryable=not final)
 
 
 def window_of(text: str) -> int | None:
@@ -105,6 +119,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, (until - since).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+def _advised(said: Said, way_out: Said | None) -> Said:
+    return Said("{text}; {way_out}", text=said, way_out=way_out) if way_out else said
 
 
 def _clip(text: str) -> str:

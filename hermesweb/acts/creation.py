@@ -21,6 +21,7 @@ from hermesweb.acts.naming import version_named
 from hermesweb.acts.queue import send
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession
+from hermesweb.sentences import told
 from hermesweb.shown import shown, storable
 
 
@@ -87,7 +88,7 @@ def model_named(name: str, recording: AgentSession | None) -> str:
     try:
         endpoints.check(name)
     except endpoints.ModelUnavailable as error:
-        raise Invalid(str(error), "model") from error
+        raise Invalid(told(str(error)), "model") from error
     if name == endpoints.REPLAY and recording is None:
         raise Invalid(_("replay needs a recorded session: import one first"), "model")
     return name

@@ -24,6 +24,7 @@ from hermesweb.models import AgentSession, Compaction, Preview
 from hermesweb.outcome import why_not
 from hermesweb.planning import Planned, planned
 from hermesweb.recorder import locked
+from hermesweb.sentences import told
 from hermesweb.shown import storable
 from hermesweb.wake import draft
 
@@ -68,7 +69,7 @@ def plan_of(
         if options.model:
             endpoints.check_writer(options.model)
     except ModelUnavailable as error:
-        raise Invalid(str(error), "model") from error
+        raise Invalid(told(str(error)), "model") from error
     usable(session.version_in_force)
     try:
         plan = planned(session, options, written)

@@ -120,6 +120,8 @@ class AgentSession(Gauge):
     run_open = models.BooleanField(default=False)
     run_end = one_of(RunEnd, blank=True, default="")
     run_reason = models.TextField(blank=True)
+    # How that was said, where agentcore made it: agentcore.said.as_json.
+    run_said = models.JSONField(default=dict, blank=True)
 
     seq = models.PositiveBigIntegerField(default=0)
     revision = models.PositiveIntegerField(default=0)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django import template
 from django.utils import timezone
 from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from hermesweb import sentences
 from hermesweb.categories import LETTERS, label
 from hermesweb.labels import unit_word, words
 from hermesweb.shown import shown
@@ -122,6 +126,17 @@ def visible(text: object) -> SafeString:
     parts = _UNSEEN.split(whole)
     names = [*map(_name, _UNSEEN.findall(whole)), ""]
     return format_html_join("", "{}{}", zip(parts, map(_chip, names), strict=True))
+
+
+@register.filter
+def retold(text: str, kept: Mapping[str, Any] | None) -> SafeString:
+    """What `agentcore` said, in the reader's language where `kept` tells how it was made; else as
+    it was said, which is English."""
+    if kept:
+        return visible(sentences.retold(kept))
+    if not text or get_language() == "en":
+        return visible(text)
+    return format_html('<span lang="en">{}</span>', visible(text))
 
 
 @register.filter

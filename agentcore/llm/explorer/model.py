@@ -16,6 +16,7 @@ from agentcore.llm.explorer.report import report
 from agentcore.llm.explorer.view import view
 from agentcore.llm.openai import chat_messages
 from agentcore.messages import Message
+from agentcore.said import Said
 from agentcore.wire import dumps
 
 PIECES = 4
@@ -63,7 +64,7 @@ class ExplorerModel:
 
 def _answer(messages: Sequence[Message], offered: set[str]) -> dict[str, Any]:
     if not offered:
-        raise ModelError("the explorer was offered no tools, and it can only look with tools")
+        raise ModelError(Said("the explorer was offered no tools, and it can only look with tools"))
     seen = view(messages)
     move = None if is_on_errand(seen) else next_move(seen, offered)
     move = move or next_errand(seen, offered)
