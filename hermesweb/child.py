@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -89,16 +89,16 @@ class Child:
         self._clear()
         return f"{self.name} ended ({_how(code)}): next start in {pause:.0f} s, see {self.log}"
 
-    def stop(self, seconds: float) -> bool:
-        """Ask it to end, after `seconds` kill its group; returns whether it ended by itself."""
+    def stop(self, seconds: float, hurried: Callable[[], bool]) -> bool:
+        """Ask it to end; kill its group after `seconds`, or as soon as it is `hurried`. Returns
+        whether it ended by itself."""
         if self._process is None:
             return True
         self._process.terminate()
-        try:
-            self._process.wait(seconds)
-            by_itself = True
-        except subprocess.TimeoutExpired:
-            by_itself = False
+        end = time.monotonic() + seconds
+        while not self.ended and time.monotonic() < end and not hurried():
+            time.sleep(0.05)
+        by_itself = self.ended
         self._clear()
         return by_itself
 

@@ -51,7 +51,7 @@ class Supervisor:
     ) -> None:
         self._listener = listener
         self._say = say
-        self._stop_asked = False
+        self._asked_to_stop = 0
         self._broker_socket = broker.url.removeprefix("unix://") if broker.command else None
 
         def child(name: str, *command: str, pass_fds: tuple[int, ...] = ()) -> Child:
@@ -68,7 +68,7 @@ class Supervisor:
 
     @property
     def stopping(self) -> bool:
-        return self._stop_asked
+        return self._asked_to_stop > 0
 
     def start(self) -> None:
         """Returns when the worker answers, or early when asked to stop; raises StartFailed."""
@@ -84,24 +84,33 @@ class Supervisor:
 
     def watch(self) -> None:
         """Restart what ends, until a signal asks to stop."""
-        while not self._stop_asked:
+        while not self.stopping:
             for child in self._children:
                 if told := child.tend():
                     self._say(told)
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """The worker before the web process, so that its last events reach the pages."""
+        """The worker before the web process, so that its last events reach the pages. Whoever asks
+        a second time waits no longer."""
+        if self.stopping:
+            self._say(
+                f"stopping: runs have {STOP_SECONDS:.0f} s to end the step they are at, and go on "
+                "at the next start; a second Ctrl-C or SIGTERM stops at once"
+            )
         for child in reversed(self._children):
-            if not child.stop(STOP_SECONDS):
-                self._say(f"{child.name} did not end within {STOP_SECONDS:.0f} s and was killed")
+            if not child.stop(STOP_SECONDS, self._hurried):
+                self._say(f"{child.name} did not end by itself and was killed")
+
+    def _hurried(self) -> bool:
+        return self._asked_to_stop > 1
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._stop_asked = True
+        self._asked_to_stop += 1
 
     def _wait(self, done: Callable[[], bool]) -> None:
         end = time.monotonic() + START_SECONDS
-        while not self._stop_asked and not done():
+        while not self.stopping and not done():
             fallen = [child for child in self._children if child.ended]
             if fallen or time.monotonic() > end:
                 raise StartFailed(

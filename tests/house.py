@@ -6,12 +6,14 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MANAGE = [sys.executable, str(BASE_DIR / "manage.py")]
@@ -42,6 +44,10 @@ class House:
             command = command_of(pid)
             running |= {name: pid for name, part in COMMANDS.items() if part in command}
         return running
+
+    def rows(self, query: str, *values: Any) -> list[Any]:
+        with contextlib.closing(sqlite3.connect(self.data_dir / "hermesweb.sqlite3")) as database:
+            return database.execute(query, values).fetchall()
 
     def kill(self, name: str) -> None:
         os.kill(self.children()[name], signal.SIGKILL)

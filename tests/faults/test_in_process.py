@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ pytestmark = pytest.mark.faults
 
 
 def run_ends(house: House) -> list[tuple[str]]:
-    with sqlite3.connect(house.data_dir / "hermesweb.sqlite3") as database:
-        return database.execute("select run_end from hermesweb_agentsession").fetchall()
+    return house.rows("select run_end from hermesweb_agentsession")
 
 
 def test_without_a_broker_a_session_still_runs(tmp_path: Path) -> None:

@@ -91,22 +91,16 @@ def started(
     return made.stdout.strip().splitlines()[-1]
 
 
-def rows(house: House, query: str, *values: Any) -> list[Any]:
-    with closing(sqlite3.connect(house.data_dir / "hermesweb.sqlite3")) as database:
-        return database.execute(query, values).fetchall()
-
-
 def session_of(house: House, session_id: str) -> tuple[str, str, int]:
-    (found,) = rows(
-        house, "SELECT status, run_end, seq FROM hermesweb_agentsession WHERE id = ?", session_id
+    (found,) = house.rows(
+        "SELECT status, run_end, seq FROM hermesweb_agentsession WHERE id = ?", session_id
     )
     return found
 
 
 def kinds(house: House, session_id: str) -> list[str]:
     """In the order in which they were stored, which is that of their gapless seq."""
-    events = rows(
-        house,
+    events = house.rows(
         "SELECT seq, kind FROM hermesweb_sessionevent WHERE session_id = ? ORDER BY id",
         session_id,
     )
@@ -180,8 +174,7 @@ def test_a_session_goes_on_after_its_worker_was_killed_while_a_tool_ran(
     assert told.count("tool_started") == 1
     assert told.count("run_started") == told.count("run_ended") == told.count("recovered") == 1
     assert session_of(house, session_id) == ("idle", "answered", len(told))
-    messages = rows(
-        house,
+    messages = house.rows(
         "SELECT number, role, preview FROM hermesweb_storedmessage WHERE session_id = ? "
         "ORDER BY id",
         session_id,

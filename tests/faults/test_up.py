@@ -68,9 +68,23 @@ def test_a_signal_ends_everything_in_order(tmp_path: Path, number: signal.Signal
         code = house.stop(number)
 
     assert code == 0
+    assert "stopping: runs have 8 s to end the step they are at" in house.log()
     assert len(children) == 3
     assert [command_of(pid) for pid in children.values()] == ["", "", ""]
     assert (tmp_path / "up.json").read_text() == ""
+
+
+def test_a_second_signal_stops_at_once_what_a_run_would_hold_up(tmp_path: Path) -> None:
+    """The run is in a request that takes longer than any test."""
+    asked = "select 1 from hermesweb_storedmessage where role = 'user'"
+    with up(tmp_path, "--demo", HERMESWEB_EXPLORER_PACE_MS="600000") as house:
+        wait_for(lambda: house.rows(asked))
+        house.process.terminate()
+        wait_for(lambda: "stopping" in house.log())
+        code = house.stop()
+
+    assert code == 0
+    assert "worker did not end by itself and was killed" in house.log()
 
 
 def test_a_killed_supervisor_takes_its_children_along(tmp_path: Path) -> None:
