@@ -75,6 +75,7 @@ def test_the_page_of_a_session_says_why_nothing_runs_and_where_to_mend_it(
     html = html_of(client, f"/sessions/{talk.pk}/")
     assert "Nothing runs: its profile is refused." in words_of(html)
     assert FAULT in words_of(html)
+    assert "The thresholds of its profile are not known." in words_of(html)
     assert reverse("admin:hermesweb_profile_change", args=[talk.profile_id]) in html
     assert "profile refused" in words_of(html_of(client, "/"))
 
