@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentcore.compaction.edits import exclude_plan, new_topic_plan, protected
+from agentcore.compaction.edits import exclusion, new_topic_plan, protected
 from agentcore.compaction.plan import apply_plan
 from agentcore.errors import PlanError
-from agentcore.snapshot import Snapshot
-from hermesweb import lives, pins
+from agentcore.snapshot import Snapshot, settled
+from hermesweb import pins
 from hermesweb.listing import ALIVE, Choice, View, source
 from hermesweb.models import AgentSession
+from hermesweb.outlines import outline_of
 
 SHOWN = 20
 
@@ -92,7 +93,7 @@ def selection(
 
 def whole_topic(session: AgentSession) -> Selection:
     """What a new topic would take out now; nothing where there is no conversation to end."""
-    snapshot = lives.snapshot_of(session)
+    snapshot = settled(outline_of(session))
     try:
         plan = new_topic_plan(snapshot, pins.in_force(session))
     except PlanError:
@@ -113,7 +114,7 @@ def tools(session: AgentSession) -> list[str]:
 def _with_leaving(session: AgentSession, chosen: Selection) -> Selection:
     """What an exclusion of the found ones would do; whole groups, and none that holds a message
     which has to stay."""
-    snapshot, in_force = lives.snapshot_of(session), pins.in_force(session)
+    snapshot, in_force = outline_of(session), pins.in_force(session)
     stays = protected(snapshot, in_force)
     leaving: set[int] = set()
     refused: dict[str, set[int]] = {}
@@ -128,7 +129,7 @@ def _with_leaving(session: AgentSession, chosen: Selection) -> Selection:
     )
     if not leaving:
         return chosen
-    plan = exclude_plan(snapshot, chosen.leaving.numbers, in_force)
+    plan = exclusion(snapshot, sorted(leaving))
     after, _ = apply_plan(plan, snapshot)
     freed = snapshot.sizes.bytes - after.sizes.bytes
     return replace(chosen, freed=freed, notes=len(plan.births))

@@ -112,7 +112,7 @@ LAYERS = {
                 "wishes",
             ),
             *("diffs", "endpoints", "gauge", "lease", "listed", "listing", "live"),
-            *("lives", "memory"),
+            *("lives", "memory", "outlines"),
             *(
                 "outcome",
                 "pieces",

@@ -30,7 +30,8 @@ Placed: TypeAlias = tuple[Message, int]
 def undo_plan(snapshot: Snapshot, ended: Sequence[Placed], begun: frozenset[int]) -> CompactionPlan:
     """Begin what the last revision ended and end what it began; what was appended since stays."""
     rows = [row for row, one in enumerate(snapshot.messages) if one.number in begun]
-    return _checked(snapshot, rows, _returning(snapshot, ended, "undo"), Fate.DROPPED, "undo")
+    plan = _plan(snapshot, rows, _returning(snapshot, ended, "undo"), Fate.DROPPED, "undo")
+    return _checked(plan, snapshot, "undo")
 
 
 def restore_plan(
@@ -53,7 +54,7 @@ def restore_plan(
         or (one.number not in pins and _is_settled(one, numbers, alive | numbers))
     ]
     returning = _returning(snapshot, _together(snapshot, coming, rows), "restore")
-    return _checked(snapshot, rows, returning, Fate.DROPPED, "restore")
+    return _checked(_plan(snapshot, rows, returning, Fate.DROPPED, "restore"), snapshot, "restore")
 
 
 def _is_settled(note: Message, coming: set[int], back: set[int]) -> bool:
@@ -72,12 +73,17 @@ def exclude_plan(
     wanted = frozenset(numbers)
     rows = sorted({one for row in snapshot.indexes_of(wanted) for one in snapshot.group_at(row)})
     _refuse_protected(snapshot, rows, pins)
+    return _checked(exclusion(snapshot, rows), snapshot, "exclude")
+
+
+def exclusion(snapshot: Snapshot, rows: Sequence[int]) -> CompactionPlan:
+    """What taking these rows out comes to, whether or not it may be done."""
     births = []
     for run in runs_of(rows):
         gone = snapshot.messages[run.start : run.stop]
         text = f"{EXCLUSION_HEADER} {_count(len(gone))} left the context by a person's choice."
         births.append(Birth(run.start, note(text), Origin.NOTE, "exclude", (run,)))
-    return _checked(snapshot, rows, births, Fate.EXCLUDED, "exclude")
+    return _plan(snapshot, rows, births, Fate.EXCLUDED, "exclude")
 
 
 def _count(messages: int) -> str:
@@ -94,7 +100,8 @@ def new_topic_plan(snapshot: Snapshot, pins: frozenset[int]) -> CompactionPlan:
         raise PlanError("there is nothing to end: the list holds no conversation yet")
     text = f"{EXCLUSION_HEADER} {_count(len(rows))} left the context: a new topic began."
     birth = Birth(note_row(snapshot, kept), note(text), Origin.NOTE, "new_topic", runs_of(rows))
-    return _checked(snapshot, rows, [birth], Fate.DROPPED, "new_topic")
+    plan = _plan(snapshot, rows, [birth], Fate.DROPPED, "new_topic")
+    return _checked(plan, snapshot, "new_topic")
 
 
 def protected(snapshot: Snapshot, pins: frozenset[int]) -> Mapping[int, str]:
@@ -159,12 +166,15 @@ def _together(snapshot: Snapshot, placed: Sequence[Placed], leaving: Sequence[in
     return together
 
 
-def _checked(
+def _plan(
     snapshot: Snapshot, rows: Sequence[int], births: Sequence[Birth], fate: Fate, stage: str
 ) -> CompactionPlan:
-    """The plan, if the list is legal after it, and will be read back as it is."""
     removals = tuple(Removal(run.start, run.stop, fate, stage) for run in runs_of(rows))
-    plan = CompactionPlan(snapshot.state, removals, tuple(births))
+    return CompactionPlan(snapshot.state, removals, tuple(births))
+
+
+def _checked(plan: CompactionPlan, snapshot: Snapshot, stage: str) -> CompactionPlan:
+    """The plan, if the list is legal after it, and will be read back as it is."""
     if plan.is_empty:
         raise PlanError(f"{stage}: there is nothing to change in the list")
     after, _ = apply_plan(plan, snapshot)
