@@ -29,6 +29,7 @@ const MOST_BARS = 100;
 const PATTERN = { size: 8, solidity: 0.15 };
 // As Plotly fills it in.
 const TURN = gettext("turn %(turn)s", { turn: "%{customdata}" });
+const AFTER = gettext("after turn %(turn)s", { turn: "%{customdata}" });
 const CONFIG = { displayModeBar: false, responsive: true };
 
 class TurnChart extends HTMLElement {
@@ -165,7 +166,7 @@ function layers(turns, unit) {
     x,
     y: stacks.map((heights) => heights.get(category.name) ?? 0),
     customdata,
-    hovertemplate: `${TURN}<br>${label(category.name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
+    hovertemplate: `${AFTER}<br>${label(category.name)} %{y:,.0f} ${unitWord(unit)}<extra></extra>`,
   }));
 }
 
@@ -174,12 +175,12 @@ function stable({ turns }, colours) {
   return {
     type: "scatter",
     mode: "lines",
-    name: gettext("stable prefix"),
+    name: gettext("stable prefix of the request"),
     x: positions(turns),
     y: turns.map((row) => (row.stable == null ? null : row.used * row.stable)),
     customdata: turns.map((row) => row.turn),
     line: { shape: "hvh", color: colours.ink, width: 1.5 },
-    hovertemplate: `${TURN}<br>${gettext("stable prefix")} %{y:,.0f}<extra></extra>`,
+    hovertemplate: `${TURN}<br>${gettext("stable prefix of the request")} %{y:,.0f}<extra></extra>`,
   };
 }
 

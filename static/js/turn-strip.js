@@ -241,7 +241,7 @@ class TurnStrip extends HTMLElement {
   #facts(row) {
     const unit = this.getAttribute("unit");
     const before = this.#rows[this.#current - 1];
-    const facts = [part(gettext("Turn %(turn)s", { turn: row.turn }), "strong"), part(quantity(row.used, unit))];
+    const facts = [part(gettext("After turn %(turn)s", { turn: row.turn }), "strong"), part(quantity(row.used, unit))];
     if (unit !== "bytes") facts.push(part(kilobytes(row.bytes)));
     if (row.limit) facts.push(part(`${Math.round((100 * row.used) / row.limit)}%`));
     if (before) facts.push(part(change(row.used - before.used, unit)));
@@ -255,7 +255,7 @@ class TurnStrip extends HTMLElement {
     const cuts = this.#rows.filter((row) => row.compacted_before).length;
     const used = quantity(last.used, this.getAttribute("unit"));
     return gettext(
-      "Context by turn: %(turns)s turns, now %(used)s, %(cuts)s compactions. The table below holds the figures.",
+      "Context by turn: %(turns)s turns, %(used)s after the last, %(cuts)s compactions. The table below holds the figures.",
       { turns: this.#rows.length, used, cuts },
     );
   }

@@ -66,7 +66,7 @@ def test_it_draws_a_stack_without_breaking_the_policy(show: Show, complaints: li
     assert plot(page, "plot.data.map((trace) => trace.name)") == [
         "S System prompt",
         "R Tool results",
-        "stable prefix",
+        "stable prefix of the request",
     ]
     assert complaints == []
     assert page.locator("turn-chart").get_by_role("status").count() == 0
@@ -220,7 +220,7 @@ def test_the_stable_prefix_is_a_line_and_the_forecast_ghost_bars(show: Show) -> 
     page = show(CHART, "turn-chart", answers={"/chart.json": json.dumps(facts)})
     wait_for_bars(page)
     line, ghosts = plot(page, "plot.data.slice(-2).map(({ name, y }) => [name, [...y]])")
-    assert line == ["stable prefix", [None, 10_000, 15_000]]
+    assert line == ["stable prefix of the request", [None, 10_000, 15_000]]
     assert ghosts == ["forecast", [40_000, 50_000, 60_000, 70_000, 80_000]]
     assert "≈ turn 8" in plot(page, "plot.layout.annotations.map(({ text }) => text)")
 

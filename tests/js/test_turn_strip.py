@@ -75,8 +75,10 @@ def pixel(page: Page, x: float, y: float) -> str:
 
 def test_the_newest_turn_is_told_in_figures(show: Show) -> None:
     page = show(strip([a_turn(1, 20_000), a_turn(2, 50_000)]), "turn-strip")
-    expect(page.locator(".readout")).to_have_text("Turn 250,000 bytes50%+30,000 bytes")
-    assert "2 turns, now 50,000 bytes" in (page.locator("canvas").get_attribute("aria-label") or "")
+    expect(page.locator(".readout")).to_have_text("After turn 250,000 bytes50%+30,000 bytes")
+    assert "2 turns, 50,000 bytes after the last" in (
+        page.locator("canvas").get_attribute("aria-label") or ""
+    )
 
 
 def test_columns_are_stacked_in_the_colours_of_their_categories(show: Show) -> None:
@@ -96,7 +98,7 @@ def test_what_a_recording_does_not_hold_stands_below_its_categories(show: Show) 
 def test_a_turn_that_ends_is_drawn_at_once(show: Show) -> None:
     page = show(strip([a_turn(1, 20_000)]), "turn-strip")
     end_turn(page, a_turn(2, 40_000))
-    expect(page.locator(".readout")).to_contain_text("Turn 2")
+    expect(page.locator(".readout")).to_contain_text("After turn 2")
     end_turn(page, a_turn(2, 41_000))
     expect(page.locator(".readout")).to_contain_text("41,000 bytes")
 
@@ -109,7 +111,7 @@ def test_a_turn_after_an_applied_compaction_stands_behind_a_gap(show: Show) -> N
     dispatch(page, "compaction_ended", {"state": "applied"})
     end_turn(page, a_turn(3, 30_000))
     expect(page.locator(".readout")).to_have_text(
-        "Turn 330,000 bytes30%−65,000 bytescompacted before it"
+        "After turn 330,000 bytes30%−65,000 bytescompacted before it"
     )
 
 
@@ -141,7 +143,7 @@ def test_a_turn_chosen_in_the_chart_is_told_by_the_strip(show: Show) -> None:
         "document.body.dispatchEvent("
         "new CustomEvent('turn:selected', { bubbles: true, detail: { turn: 4 } }))"
     )
-    expect(page.locator(".readout")).to_contain_text("Turn 4")
+    expect(page.locator(".readout")).to_contain_text("After turn 4")
 
 
 def test_a_click_chooses_the_turn_under_it(show: Show) -> None:

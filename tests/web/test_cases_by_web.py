@@ -245,7 +245,7 @@ def test_a_pending_user_message_is_not_summarized(
     assert "over_budget" in kinds[kinds.index("compaction_ended") :]
     words = words_of(html_of(client, f"/sessions/{session.pk}/"))
     assert session.used > session.limit == case["budget_chars"]
-    assert f"{session.used / session.limit:.0%} full" in words
+    assert f"{session.used / session.limit:.0%} full now" in words
 
 
 @pytest.mark.parametrize("edit", ["none", "taken before", "queued before"])

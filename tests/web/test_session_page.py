@@ -56,14 +56,30 @@ def test_the_page_says_who_it_is_and_how_full(client: Client, ada: User) -> None
     session = a_talk(ada, 8, title="Fix the parser")
     words = words_of(html_of(client, url(session)))
     assert "Fix the parser" in words
-    assert f"{session.used / session.limit:.0%} full" in words
+    assert f"{session.used / session.limit:.0%} full now" in words
     assert "profile small version 1" in words
     assert "Tool results hold" in words
 
 
+def test_sizes_of_two_moments_say_which(client: Client, ada: User) -> None:
+    """A compaction after the last turn: what is in the window is not what that turn left."""
+    session = a_talk(ada, 12)
+    compacted(session)
+    session.refresh_from_db()
+    last = session.stored_turns.latest("number")
+    html = html_of(client, url(session))
+    assert session.used != last.used
+    assert f"{session.used:,} {session.unit} now" in words_of(html.partition('id="turns-title"')[0])
+    assert '<th class="right" scope="col">After it</th>' in html
+    assert (
+        f'<td class="right">{last.number}</td><td class="right num">{last.used / 1_000:.1f} kB'
+        in html
+    )
+
+
 def test_more_than_the_limit_is_told_as_it_is(client: Client, ada: User) -> None:
     session = full(a_talk(ada, 8), used=59_280, limit=24_000)
-    assert "247% full" in words_of(html_of(client, url(session)))
+    assert "247% full now" in words_of(html_of(client, url(session)))
 
 
 def test_without_a_limit_there_is_no_percentage(client: Client, ada: User) -> None:
@@ -117,7 +133,7 @@ def test_the_verdict_says_why_no_compaction_is_forecast(
     client: Client, ada: User, messages: int, known: dict[str, str], told: str
 ) -> None:
     session = full(a_talk(ada, messages), **known)
-    assert f"full. {told}" in words_of(html_of(client, url(session)))
+    assert f"full now. {told}" in words_of(html_of(client, url(session)))
 
 
 def test_the_verdict_says_that_a_compaction_is_far_off_or_not_in_sight(
@@ -125,9 +141,9 @@ def test_the_verdict_says_that_a_compaction_is_far_off_or_not_in_sight(
 ) -> None:
     session = full(a_talk(ada, 24), limit=10**9)
     StoredTurn.objects.filter(session=session).update(limit=10**9)
-    assert "full. Compaction is far off." in words_of(html_of(client, url(session)))
+    assert "full now. Compaction is far off." in words_of(html_of(client, url(session)))
     StoredTurn.objects.filter(session=session).update(used=session.used)
-    assert "full. No compaction in sight." in words_of(html_of(client, url(session)))
+    assert "full now. No compaction in sight." in words_of(html_of(client, url(session)))
 
 
 def test_the_last_compaction_is_told_with_its_page(client: Client, ada: User) -> None:
