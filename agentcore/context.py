@@ -13,6 +13,7 @@ from agentcore.errors import StalePlan
 from agentcore.kinds import EventKind
 from agentcore.ledger.extract import with_facts
 from agentcore.messages import Message, MessageLike, as_message
+from agentcore.said import Said
 from agentcore.snapshot import PLACES_A_NUMBER, Outline, Snapshot, State
 
 
@@ -73,9 +74,12 @@ class Context:
         Raises StalePlan when the list was revised meanwhile.
         """
         if plan.base.revision != self._state.revision:
-            raise StalePlan(
-                f"the list is at {self._state}, the plan was made at {plan.base}: compute it again"
+            said = Said(
+                "the list is at {now}, the plan was made at {base}: compute it again",
+                now=str(self._state),
+                base=str(plan.base),
             )
+            raise StalePlan(said)
         after, revision = apply_plan(plan, self.snapshot())
         self._messages, self._places = list(after.messages), list(after.places)
         self._sizes, self._state = after.sizes, after.state

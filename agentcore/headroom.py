@@ -35,6 +35,7 @@ from agentcore.outcome import outcome
 from agentcore.pressure import Pressure, TokenCounter, Window
 from agentcore.profile import Profile
 from agentcore.rest import Rest
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot
 from agentcore.tools.base import Toolbox
 from agentcore.writer import Named, SummaryWriter
@@ -139,7 +140,7 @@ class Headroom:
             result = await self._result(directives, trigger, told, asked)
         except (Halted, StalePlan) as end:
             why = Failure.CANCELLED if isinstance(end, Halted) else Failure.STALE
-            detail = str(end) or "the run was stopped while the summary was written"
+            detail = str(end) or Said("the run was stopped while the summary was written")
             breaker = self._writer.breaker
             failed = CompactionFailed(
                 trigger, why, detail, turn, before, instruction, breaker, heard.reports

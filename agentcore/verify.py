@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,6 +27,13 @@ class Check(StrEnum):
     RECENT_INTACT = "recent_intact"
     GOAL_KNOWN = "goal_known"
     PATHS_KNOWN = "paths_known"
+
+
+# Kinds of facts that two of the checks ask for.
+ASKED_FOR: Mapping[Check, tuple[FactKind, ...]] = {
+    Check.GOAL_KNOWN: (FactKind.GOAL, FactKind.STATE),
+    Check.PATHS_KNOWN: (FactKind.CHANGED_PATH,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +72,7 @@ def verify(
         _summary_present(after, plan),
         _budget_holds(pressure),
         _recent_intact(before, after, plan),
-        _known(Check.GOAL_KNOWN, known, (FactKind.GOAL, FactKind.STATE)),
-        _known(Check.PATHS_KNOWN, known, (FactKind.CHANGED_PATH,)),
+        *(_known(check, known, kinds) for check, kinds in ASKED_FOR.items()),
     )
     return Verification(checks, known)
 

@@ -16,6 +16,7 @@ from agentcore.errors import ContextTooLong, ModelError
 from agentcore.halt import Halt
 from agentcore.llm.base import ChatModel, Tempered
 from agentcore.messages import born
+from agentcore.said import Said
 
 # Tries for a summary that comes out too long, and for one whose input was too long.
 LENGTH_TRIES, INPUT_TRIES = 2, 4
@@ -56,7 +57,8 @@ class SummaryWriter:
         now = time.monotonic()
         if not override and not self.breaker.allows(now):
             left = self.breaker.seconds_left(now)
-            return SummaryFailed(Failure.BREAKER_OPEN, f"no summary is asked for {left:.0f} s")
+            said = Said("no summary is asked for {seconds:.0f} s", seconds=left)
+            return SummaryFailed(Failure.BREAKER_OPEN, said)
         answer = await self._timed(request, self._model)
         if isinstance(answer, SummaryFailed):
             self.breaker = self.breaker.failed(time.monotonic())
@@ -66,7 +68,8 @@ class SummaryWriter:
 
     async def _by(self, name: str, request: SummaryRequest) -> Answer:
         if self._named is None:
-            return SummaryFailed(Failure.ERROR, f"the model {name} cannot be asked here")
+            said = Said("the model {name} cannot be asked here", name=name)
+            return SummaryFailed(Failure.ERROR, said)
         try:
             model = await self._named(name)
         except ModelError as error:
@@ -81,8 +84,8 @@ class SummaryWriter:
             async with asyncio.timeout(request.options.seconds):
                 return await self._halt.race(_tried(request, model))
         except TimeoutError:
-            detail = f"no summary within {request.options.seconds} s"
-            return SummaryFailed(Failure.TIMEOUT, detail)
+            said = Said("no summary within {seconds} s", seconds=request.options.seconds)
+            return SummaryFailed(Failure.TIMEOUT, said)
         except ModelError as error:
             return SummaryFailed(Failure.ERROR, str(error))
 

@@ -16,7 +16,8 @@ from agentcore.compaction.result import (
 )
 from agentcore.compaction.summarizer import BY_PERSON
 from agentcore.events import CompactionEnded, CompactionFailed, CompactionStarted, Event
-from agentcore.ledger.survival import as_json
+from agentcore.ledger.survival import as_json as survival_json
+from agentcore.said import Said, as_json
 from agentcore.usage import Usage
 from agentcore.verify import Verification, verify
 from hermesweb import totals, wishes
@@ -81,12 +82,14 @@ def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) ->
     _price(row, result)
     if proof:
         row.checks = shown([asdict(check) for check in proof.checks])
-        row.survival = {kind: bounded(told) for kind, told in as_json(proof.survival).items()}
+        survived = survival_json(proof.survival)
+        row.survival = {kind: bounded(told) for kind, told in survived.items()}
 
 
 def failed(row: Compaction, event: CompactionFailed) -> None:
     row.state = CompactionState.FAILED
     row.failure, row.detail = event.failure, shown(event.detail)
+    row.said = as_json(event.detail)
     row.turn, row.used_before = event.turn, event.pressure.used
     row.limit, row.unit = event.pressure.limit, event.pressure.unit
     row.hooks = shown([asdict(report) for report in event.hooks])
@@ -97,10 +100,9 @@ def recover(session: AgentSession) -> None:
     broken off."""
     running = session.stored_compactions.filter(state=CompactionState.RUNNING)
     running.filter(instruction__state=InstructionState.QUEUED).update(state=CompactionState.QUEUED)
+    lost = Said("the worker was lost while it ran")
     running.update(
-        state=CompactionState.FAILED,
-        failure=Failure.CANCELLED,
-        detail="the worker was lost while it ran",
+        state=CompactionState.FAILED, failure=Failure.CANCELLED, detail=lost, said=as_json(lost)
     )
 
 

@@ -11,6 +11,7 @@ from agentcore.compaction.summarizer import SummaryRequest
 from agentcore.errors import ProfileError
 from agentcore.halt import Halt
 from agentcore.llm.base import ChatModel
+from agentcore.said import Said, as_json
 from agentcore.writer import SummaryWriter
 from hermesweb import endpoints, planning, summaries
 from hermesweb.acts import Invalid, Refused
@@ -18,6 +19,7 @@ from hermesweb.acts.previews import found_preview, options_of, preview
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, Preview
+from hermesweb.outcome import unwritten
 from hermesweb.planning import Planned
 from hermesweb.summaries import Ask, Summarizer
 
@@ -69,18 +71,20 @@ def _asked(preview_id: str) -> tuple[Preview, SummaryRequest, Summarizer, ChatMo
         _told(row, failure=str(error))
         return None
     if plan.request is None:
-        _told(row, failure="no stage of this plan makes a summary")
+        _told(row, failure=Said("no stage of this plan makes a summary"))
         return None
     if not _has_model(session, options):
-        _told(row, failure="this session has no model that writes: choose one")
+        _told(row, failure=Said("this session has no model that writes: choose one"))
         return None
     return row, plan.request, chosen, model
 
 
 def _keep(row: Preview, answer: WrittenSummary | SummaryFailed | None) -> None:
-    if not isinstance(answer, WrittenSummary):
-        failure = f"{answer.reason}: {answer.detail}" if answer else "there is no model to ask"
-        _told(row, failure=failure)
+    if answer is None:
+        _told(row, failure=Said("there is no model to ask"))
+        return
+    if isinstance(answer, SummaryFailed):
+        _told(row, failure=f"{answer.reason}: {answer.detail}", said=unwritten(answer))
         return
     try:
         found_preview(row.session, row.pk)
@@ -91,6 +95,12 @@ def _keep(row: Preview, answer: WrittenSummary | SummaryFailed | None) -> None:
     _told(row, following=made.pk)
 
 
-def _told(row: Preview, *, failure: str = "", following: str = "") -> None:
-    told = {"writing": "failed" if failure else "done", "failure": failure, "next": following}
+def _told(row: Preview, *, failure: str = "", said: str = "", following: str = "") -> None:
+    """`said`: how the failure is told on a page, where it is not told as it is kept."""
+    told = {
+        "writing": "failed" if failure else "done",
+        "failure": failure,
+        "said": as_json(said or failure),
+        "next": following,
+    }
     Preview.objects.filter(pk=row.pk).update(options={**row.options, **told})

@@ -6,35 +6,36 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agentcore import diff
 from agentcore.breakdown import Category
 from agentcore.compaction.plan import Fate, Origin
-from agentcore.compaction.result import CompactionState, Failure
+from agentcore.compaction.result import CompactionState, Failure, SummaryFailed
 from agentcore.events import EventKind
 from agentcore.options import Stage as ProfileStage
 from agentcore.pressure import Unit
+from agentcore.said import Said
 from hermesweb.labels import unit_word, words
 from hermesweb.models import AgentSession, Compaction
+from hermesweb.sentences import told
 
-WHY_NOT: Mapping[str, Promise] = {
-    Failure.NOTHING_TO_COMPACT: _("nothing in the list could leave or shrink"),
-    Failure.DID_NOT_SHRINK: _("the result would not have been smaller"),
-    Failure.INVARIANT: _("the result would have broken a rule, so it was rolled back"),
-    Failure.EMPTY: _("the summary came back empty"),
-    Failure.TOOL_CALL: _("the model called a tool instead of writing a summary"),
-    Failure.REFUSAL: _("the model refused to write a summary"),
-    Failure.HEADINGS: _("the summary lacked its headings"),
-    Failure.TOO_LONG: _("the summary was too long"),
-    Failure.ERROR: _("asking for the summary failed"),
-    Failure.TIMEOUT: _("the summary took too long"),
-    Failure.BREAKER_OPEN: _("summaries failed too often lately, so none was asked for"),
-    Failure.ABORTED: _("a hook ended it"),
-    Failure.CANCELLED: _("it was withdrawn"),
-    Failure.STALE: _("the list changed meanwhile"),
+WHY_NOT: Mapping[str, Said] = {
+    Failure.NOTHING_TO_COMPACT: Said("nothing in the list could leave or shrink"),
+    Failure.DID_NOT_SHRINK: Said("the result would not have been smaller"),
+    Failure.INVARIANT: Said("the result would have broken a rule, so it was rolled back"),
+    Failure.EMPTY: Said("the summary came back empty"),
+    Failure.TOOL_CALL: Said("the model called a tool instead of writing a summary"),
+    Failure.REFUSAL: Said("the model refused to write a summary"),
+    Failure.HEADINGS: Said("the summary lacked its headings"),
+    Failure.TOO_LONG: Said("the summary was too long"),
+    Failure.ERROR: Said("asking for the summary failed"),
+    Failure.TIMEOUT: Said("the summary took too long"),
+    Failure.BREAKER_OPEN: Said("summaries failed too often lately, so none was asked for"),
+    Failure.ABORTED: Said("a hook ended it"),
+    Failure.CANCELLED: Said("it was withdrawn"),
+    Failure.STALE: Said("the list changed meanwhile"),
 }
 
 
@@ -96,7 +97,7 @@ def outcome(session: AgentSession, row: Compaction, rows: Sequence[diff.Row]) ->
         freed = row.before - row.after
     return Outcome(
         headline=_headline(row),
-        why=str(WHY_NOT.get(row.failure) or words(row.failure)),
+        why=told(WHY_NOT[row.failure]) if row.failure else "",
         freed=freed,
         share=freed / row.before if freed is not None and row.before else None,
         inequality=_inequality(session, row),
@@ -106,12 +107,9 @@ def outcome(session: AgentSession, row: Compaction, rows: Sequence[diff.Row]) ->
     )
 
 
-def why_not(told: str) -> str:
-    """`headings: no Goal` with the words of the failure in front; other text as it is."""
-    reason, _colon, detail = told.partition(": ")
-    if reason not in WHY_NOT:
-        return told
-    return gettext("%(reason)s: %(detail)s") % {"reason": WHY_NOT[reason], "detail": detail}
+def unwritten(failed: SummaryFailed) -> Said:
+    """Why there is no summary: what kind of failure it was, and its detail."""
+    return Said("{reason}: {detail}", reason=WHY_NOT[failed.reason], detail=failed.detail)
 
 
 def _headline(row: Compaction) -> str:
@@ -142,8 +140,8 @@ def _inequality(session: AgentSession, row: Compaction) -> str:
     reached = row.used_before > at if stage.above else row.used_before >= at
     sign = (">" if stage.above else "≥") if reached else ("≤" if stage.above else "<")
     of = gettext("%(share)s of %(limit)s")
-    told = of % {"share": f"{threshold:.0%}", "limit": f"{row.limit:,}"}
-    return f"{row.used_before:,} {sign} {at:,} {unit}, {told}"
+    threshold_told = of % {"share": f"{threshold:.0%}", "limit": f"{row.limit:,}"}
+    return f"{row.used_before:,} {sign} {at:,} {unit}, {threshold_told}"
 
 
 def _schemas(row: Compaction) -> int:

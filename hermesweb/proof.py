@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agentcore.usage import Usage
+from agentcore.verify import ASKED_FOR, Check
 from hermesweb import wishes
+from hermesweb.labels import unit_word
 from hermesweb.models import AgentSession, Compaction
 
 LOST_SHOWN = 50
+# What is found where a check fails, and where it passes.
+FOUND: Mapping[str, tuple[Promise, Promise]] = {
+    Check.HISTORY_LEGAL: (
+        _("calls and results do not belong together"),
+        _("every call has its result, right behind it"),
+    ),
+    Check.CUT_LEGAL: (_("it begins with a tool result"), _("it does not begin in mid-call")),
+    Check.SUMMARY_PRESENT: (
+        _("nothing stands for what left"),
+        _("what left, if anything, is told of"),
+    ),
+    Check.RECENT_INTACT: (
+        _("the newest messages were changed"),
+        _("the newest messages are as they were"),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +57,16 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """A check; `detail` is agentcore's English, where `found` does not say all."""
+
+    check: str
+    ok: bool
+    found: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
     """A fact that the list no longer tells, and the message that said it; `alive`: that message is
     in the list now."""
@@ -52,7 +82,7 @@ class Lost:
 class Proof:
     """`no_undo` says why it cannot be undone; `before` names the state that it was made on."""
 
-    checks: list[Mapping[str, Any]]
+    checks: list[Looked]
     kept: list[Kept]
     lost: list[Lost]
     more: int
@@ -66,7 +96,7 @@ class Proof:
 
     @property
     def passed(self) -> int:
-        return sum(check["ok"] for check in self.checks)
+        return sum(one.ok for one in self.checks)
 
 
 def proof(session: AgentSession, row: Compaction) -> Proof:
@@ -80,7 +110,7 @@ def proof(session: AgentSession, row: Compaction) -> Proof:
     pinned = set(sources.filter(pinned=True).values_list("number", flat=True))
     alive = set(sources.filter(lives__to_revision=None).values_list("number", flat=True))
     return Proof(
-        checks=row.checks,
+        checks=[_looked(row, kept, told) for told in row.checks],
         kept=kept,
         lost=[
             Lost(
@@ -99,9 +129,31 @@ def proof(session: AgentSession, row: Compaction) -> Proof:
     )
 
 
+def _looked(row: Compaction, kept: Sequence[Kept], told: Mapping[str, Any]) -> Looked:
+    """In words of its own, by the figures that the row has anyhow."""
+    check, ok = told["check"], told["ok"]
+    if check in FOUND:
+        found = str(FOUND[check][ok])
+    elif check == Check.BUDGET_HOLDS:
+        facts = {"used": f"{row.used_after or 0:,}", "limit": f"{row.limit or 0:,}"}
+        found = gettext("%(used)s of %(limit)s %(unit)s") % {**facts, "unit": unit_word(row.unit)}
+    else:
+        asked = [one for one in kept if one.kind in ASKED_FOR[check]]
+        found = _share(sum(one.kept for one in asked), sum(one.total for one in asked))
+    broken = check == Check.HISTORY_LEGAL and not ok
+    return Looked(check, ok, found, told["detail"] if broken else "")
+
+
+def _share(kept: int, total: int) -> str:
+    if not total:
+        return gettext("there is none")
+    facts = {"kept": kept, "total": total, "share": f"{kept / total:.0%}"}
+    return gettext("%(kept)s of %(total)s (%(share)s)") % facts
+
+
 def _no_undo(session: AgentSession, row: Compaction) -> str:
     if wishes.made_by(session) != row.revision:
-        return _("The list was changed since.")
+        return gettext("The list was changed since.")
     return wishes.why_no_undo(session)
 
 

@@ -16,6 +16,7 @@ from agentcore.events import BreakReason, EventKind, TurnEnded
 from agentcore.messages import Role
 from agentcore.pressure import TokenSource
 from agentcore.requests import usd as usd
+from agentcore.said import as_json
 from agentcore.snapshot import State
 from agentcore.turn import Request, Spent
 from agentcore.usage import Prices, Usage
@@ -141,6 +142,8 @@ def keep_turn(session: AgentSession, event: TurnEnded) -> None:
     """One row a turn: that of a turn that waited was written, and billed, before."""
     columns = {**turn_columns(event), **totals.gauge(session)}
     if event.waited:
+        # The request was read back from the row, where that is English text alone.
+        del columns["routed_said"]
         session.stored_turns.filter(number=event.turn).update(**columns)
         return
     bill(session, event.usage, event.cost)
@@ -181,6 +184,7 @@ def turn_columns(event: TurnEnded) -> dict[str, Any]:
         "ended_number": event.ended.last_number,
         "usage": asdict(event.usage) if event.usage else None,
         "routed": event.routed[:ROUTED_CHARS],
+        "routed_said": as_json(event.routed),
         "requested_model": shown(event.requested_model)[:NAME_CHARS],
         "request_estimate": event.estimate,
         "request_bytes": event.request_bytes,

@@ -15,6 +15,7 @@ from agentcore.llm.base import ChatModel
 from agentcore.llm.masked import MaskedModel
 from agentcore.llm.router import Purpose, route
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.usage import Usage
 from hermesweb import endpoints, spending, steering, tiers
 from hermesweb.endpoints import ModelUnavailable
@@ -22,7 +23,7 @@ from hermesweb.models import AgentSession
 from hermesweb.prices import prices_of
 from hermesweb.recorder import record_flag
 
-CHOSEN = "chosen by a person"
+CHOSEN = Said("chosen by a person")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from agentcore.directives import Instruction as Wish
 from agentcore.directives import InstructionKind
 from agentcore.events import EventKind
 from agentcore.messages import Message, Role
+from agentcore.said import Said
 from hermesweb import lives, prepared
 from hermesweb.models import AgentSession, Instruction, InstructionState, StoredMessage
 
@@ -101,7 +102,7 @@ def _compaction(session: AgentSession, row: Instruction) -> Wish:
         return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options)
     found = session.previews.filter(pk=wanted).first()
     if found is None:
-        gone = "the preview is no longer kept: look at a new one"
+        gone = Said("the preview is no longer kept: look at a new one")
         return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options, against=gone)
     plan = prepared.unpacked(found.plan)
     return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options, prepared=plan)

@@ -72,7 +72,6 @@ LAYERS = {
             "environment",
             "forecast",
             "http",
-            "details",
             "sentences",
             "labels",
             "language",

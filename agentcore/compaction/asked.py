@@ -12,6 +12,7 @@ from agentcore.invariants import check
 from agentcore.options import Stage
 from agentcore.presets import PRESETS
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot
 
 # Every stage that some preset has, with its parameters there.
@@ -52,7 +53,10 @@ class CompactionOptions:
             return frozenset()
         rows = snapshot.indexes_of(frozenset([self.up_to]))
         if not rows:
-            raise StalePlan(f"message {self.up_to} is not in the list: choose another boundary")
+            said = Said(
+                "message {number} is not in the list: choose another boundary", number=self.up_to
+            )
+            raise StalePlan(said)
         behind = snapshot.messages[snapshot.group_at(rows[0]).stop :]
         return frozenset(message.number for message in behind)
 
@@ -75,10 +79,15 @@ class PreparedPlan:
         StalePlan where the list was revised, or where a rule now forbids the plan."""
         base, now = self.plan.base, snapshot.state
         if base.revision != now.revision:
-            raise StalePlan(f"the list is at {now}, the plan was made at {base}: look at it again")
+            said = Said(
+                "the list is at {now}, the plan was made at {base}: look at it again",
+                now=str(now),
+                base=str(base),
+            )
+            raise StalePlan(said)
         after, revision = apply_plan(self.plan, snapshot)
         if broken := check(self.plan, snapshot, after, pins):
-            raise StalePlan(f"the plan no longer holds: {broken[0].detail}")
+            raise StalePlan(Said("the plan no longer holds: {reason}", reason=broken[0].detail))
         return CompactionResult(
             snapshot,
             after,

@@ -23,6 +23,7 @@ from agentcore.errors import ModelError, PlanError
 from agentcore.messages import MessageLike
 from agentcore.pressure import TokenCounter
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot
 
 
@@ -99,6 +100,7 @@ def _summary(request: SummaryRequest, summarize: Summarize) -> Answer:
     except (ModelError, OSError) as error:
         return SummaryFailed(Failure.ERROR, str(error))
     if not isinstance(text, str):
-        return SummaryFailed(Failure.EMPTY, f"no text came but {type(text).__name__}")
+        said = Said("no text came but {kind}", kind=type(text).__name__)
+        return SummaryFailed(Failure.EMPTY, said)
     accepted = accept(text, False, replace(request, structured=False))
     return WrittenSummary(accepted) if isinstance(accepted, str) else accepted

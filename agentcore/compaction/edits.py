@@ -21,6 +21,7 @@ from agentcore.compaction.plan import (
 from agentcore.errors import PlanError
 from agentcore.invariants import archive, legal
 from agentcore.messages import Message, Role
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot, fresh_rows, group_at, instruction_rows
 
 # A message with the place that it had in the list.
@@ -97,7 +98,7 @@ def new_topic_plan(snapshot: Snapshot, pins: frozenset[int]) -> CompactionPlan:
     kept = {one for row in snapshot.indexes_of(pins) for one in snapshot.group_at(row)}
     rows = [row for row in range(leading, len(snapshot.messages)) if row not in kept]
     if all(snapshot.messages[row].is_summary for row in rows):
-        raise PlanError("there is nothing to end: the list holds no conversation yet")
+        raise PlanError(Said("there is nothing to end: the list holds no conversation yet"))
     text = f"{EXCLUSION_HEADER} {_count(len(rows))} left the context: a new topic began."
     birth = Birth(note_row(snapshot, kept), note(text), Origin.NOTE, "new_topic", runs_of(rows))
     plan = _plan(snapshot, rows, [birth], Fate.DROPPED, "new_topic")
@@ -108,13 +109,13 @@ def protected(snapshot: Snapshot, pins: frozenset[int]) -> Mapping[int, str]:
     """By row, why nobody may take it out."""
     messages = snapshot.messages
     reasons = (
-        (set(range(snapshot.leading)), "is a system message"),
+        (set(range(snapshot.leading)), Said("is a system message")),
         (
             {one for row in snapshot.indexes_of(pins) for one in group_at(messages, row)},
-            "is pinned, or its group is: unpin it first",
+            Said("is pinned, or its group is: unpin it first"),
         ),
-        (set(fresh_rows(messages)), "was not seen by the model yet"),
-        (set(instruction_rows(messages)), "is the instruction in force"),
+        (set(fresh_rows(messages)), Said("was not seen by the model yet")),
+        (set(instruction_rows(messages)), Said("is the instruction in force")),
     )
     # The first of its reasons is told.
     return {row: reason for rows, reason in reversed(reasons) for row in rows}
@@ -122,11 +123,12 @@ def protected(snapshot: Snapshot, pins: frozenset[int]) -> Mapping[int, str]:
 
 def _refuse_protected(snapshot: Snapshot, rows: Sequence[int], pins: frozenset[int]) -> None:
     if not rows:
-        raise PlanError("none of these messages is in the list: nothing to exclude")
+        raise PlanError(Said("none of these messages is in the list: nothing to exclude"))
     reasons = protected(snapshot, pins)
     for row in rows:
         if row in reasons:
-            raise PlanError(f"message {snapshot.messages[row].number} {reasons[row]}")
+            number = snapshot.messages[row].number
+            raise PlanError(Said("message {number} {reason}", number=number, reason=reasons[row]))
 
 
 def _returning(snapshot: Snapshot, placed: Sequence[Placed], stage: str) -> list[Birth]:
@@ -176,8 +178,17 @@ def _plan(
 def _checked(plan: CompactionPlan, snapshot: Snapshot, stage: str) -> CompactionPlan:
     """The plan, if the list is legal after it, and will be read back as it is."""
     if plan.is_empty:
-        raise PlanError(f"{stage}: there is nothing to change in the list")
+        raise PlanError(Said("{act}: there is nothing to change in the list", act=_act(stage)))
     after, _ = apply_plan(plan, snapshot)
     if broken := legal(after.messages) or archive(plan, snapshot, after):
-        raise PlanError(f"{stage} would leave an illegal list: {broken[0].detail}")
+        said = Said(
+            "{act} would leave an illegal list: {reason}",
+            act=_act(stage),
+            reason=broken[0].detail,
+        )
+        raise PlanError(said)
     return plan
+
+
+def _act(stage: str) -> Said:
+    return Said(stage.replace("_", " "))

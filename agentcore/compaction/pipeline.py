@@ -29,6 +29,7 @@ from agentcore.messages import Message
 from agentcore.options import Stage, SummaryFailure
 from agentcore.pressure import Pressure
 from agentcore.profile import Profile
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot
 
 # By hand the list is taken down to its target, and at least to this share of what it is.
@@ -253,9 +254,8 @@ def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
     size = summary_note(answer.text).sizes.bytes
     if size < source:
         return answer
-    return SummaryFailed(
-        Failure.DID_NOT_SHRINK, f"a summary of {size:,} bytes for messages of {source:,}"
-    )
+    said = Said("a summary of {size:,} bytes for messages of {source:,}", size=size, source=source)
+    return SummaryFailed(Failure.DID_NOT_SHRINK, said)
 
 
 def _noted(plan: CompactionPlan, note: Message, origin: Origin) -> CompactionPlan:

@@ -18,6 +18,7 @@ from agentcore.ledger.book import Ledger
 from agentcore.messages import Message, Role, born
 from agentcore.options import SummaryInput, SummaryOptions
 from agentcore.redact import whole_start
+from agentcore.said import Said
 
 PIECE_CHARS = 2_000
 ARGUMENT_CHARS = 300
@@ -202,21 +203,23 @@ def accept(text: str, calls: bool, request: SummaryRequest) -> str | SummaryFail
     """The summary, stripped, or why it is not taken."""
     summary = text.strip()
     if calls:
-        return SummaryFailed(Failure.TOOL_CALL, "the model called a tool instead of summarizing")
+        said = Said("the model called a tool instead of summarizing")
+        return SummaryFailed(Failure.TOOL_CALL, said)
     if not summary:
-        return SummaryFailed(Failure.EMPTY, "the model returned no text")
+        return SummaryFailed(Failure.EMPTY, Said("the model returned no text"))
     if _REFUSAL.match(summary):
-        return SummaryFailed(Failure.REFUSAL, f"the model answered: {clip(summary, 200)}")
+        said = Said("the model answered: {text}", text=clip(summary, 200))
+        return SummaryFailed(Failure.REFUSAL, said)
     if TASK.strip() in summary:
-        return SummaryFailed(Failure.REFUSAL, "the model gave its instructions back")
+        return SummaryFailed(Failure.REFUSAL, Said("the model gave its instructions back"))
     if _ERROR.match(summary):
-        return SummaryFailed(Failure.ERROR, f"an error came as a reply: {clip(summary, 200)}")
+        said = Said("an error came as a reply: {text}", text=clip(summary, 200))
+        return SummaryFailed(Failure.ERROR, said)
     if request.structured:
         return _structured(summary, request.tokens)
-    words, options = count_words(summary), request.options
-    if words > options.words or len(summary) > options.chars:
-        detail = f"{words} words, {len(summary)} chars; at most {options.words} and {options.chars}"
-        return SummaryFailed(Failure.TOO_LONG, detail)
+    options = request.options
+    if count_words(summary) > options.words or len(summary) > options.chars:
+        return _too_long(summary, options.chars, options.words)
     return summary
 
 
@@ -224,18 +227,13 @@ def accept_written(text: str, request: SummaryRequest) -> WrittenSummary | Summa
     """The summary of a person: any form will do, but it has text and keeps to the bounds."""
     summary, options = text.strip(), request.options
     if not summary:
-        return SummaryFailed(Failure.EMPTY, "the summary has no text: write it, or drop the change")
+        said = Said("the summary has no text: write it, or drop the change")
+        return SummaryFailed(Failure.EMPTY, said)
     words, most = count_words(summary), request.tokens * CHARS_A_TOKEN
     if request.structured and len(summary) > most:
-        return SummaryFailed(
-            Failure.TOO_LONG, f"{words:,} words, {len(summary):,} chars; at most {most:,} chars"
-        )
+        return _too_long(summary, most)
     if not request.structured and (words > options.words or len(summary) > options.chars):
-        return SummaryFailed(
-            Failure.TOO_LONG,
-            f"{words:,} words, {len(summary):,} chars; "
-            f"at most {options.words:,} and {options.chars:,}",
-        )
+        return _too_long(summary, options.chars, options.words)
     return WrittenSummary(summary, model=BY_PERSON)
 
 
@@ -243,11 +241,25 @@ def _structured(summary: str, tokens: int) -> str | SummaryFailed:
     lines = {line.strip(" #*:-0123456789.").lower() for line in summary.split("\n")}
     missing = [heading for heading in HEADINGS if heading.lower() not in lines]
     if missing:
-        return SummaryFailed(Failure.HEADINGS, f"without the headings {', '.join(missing)}")
+        said = Said("without the headings {headings}", headings=", ".join(missing))
+        return SummaryFailed(Failure.HEADINGS, said)
     if len(summary) > tokens * CHARS_A_TOKEN:
-        detail = f"{len(summary)} chars; at most {tokens * CHARS_A_TOKEN}"
-        return SummaryFailed(Failure.TOO_LONG, detail)
+        return _too_long(summary, tokens * CHARS_A_TOKEN)
     return summary
+
+
+def _too_long(summary: str, most_chars: int, most_words: int | None = None) -> SummaryFailed:
+    """Structured summaries are bounded by their length alone."""
+    has = {"words": count_words(summary), "chars": len(summary), "most_chars": most_chars}
+    if most_words is None:
+        said = Said("{words:,} words, {chars:,} chars; at most {most_chars:,} chars", **has)
+    else:
+        said = Said(
+            "{words:,} words, {chars:,} chars; at most {most_words:,} and {most_chars:,}",
+            **has,
+            most_words=most_words,
+        )
+    return SummaryFailed(Failure.TOO_LONG, said)
 
 
 def count_words(text: str) -> int:

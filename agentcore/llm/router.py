@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from agentcore.llm.base import ChatModel
+from agentcore.said import Said
 from agentcore.usage import Prices, Usage
 
 
@@ -61,7 +62,7 @@ def route(
     judged by it."""
     steps = [preferred, *_cheaper(preferred, others, expected)]
     if purpose is Purpose.SUMMARY and len(steps) > 1:
-        chosen = Route(steps.pop(1), "summaries go to the next cheaper tier")
+        chosen = Route(steps.pop(1), Said("summaries go to the next cheaper tier"))
         steps = [tier for tier in steps if tier.tier > chosen.tier.tier]
     else:
         chosen = Route(steps.pop(0))
@@ -69,11 +70,13 @@ def route(
         cost = chosen.tier.prices.cost(expected(chosen.tier))
         if left is None or cost is None or cost <= left:
             break
-        chosen = Route(
-            tier,
-            f"a request to {chosen.tier.name} costs about {cost:.4f} USD, "
-            f"the budget has {max(left, Decimal(0)):.4f} left",
+        said = Said(
+            "a request to {name} costs about {cost} USD, the budget has {left} left",
+            name=chosen.tier.name,
+            cost=f"{cost:.4f}",
+            left=f"{max(left, Decimal(0)):.4f}",
         )
+        chosen = Route(tier, said)
     return chosen
 
 

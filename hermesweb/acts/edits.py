@@ -18,10 +18,10 @@ from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.naming import known
 from hermesweb.acts.queue import enqueue, take_work
 from hermesweb.acts.telling import act
-from hermesweb.details import detail
 from hermesweb.labels import words
 from hermesweb.lives import snapshot_of
 from hermesweb.models import AgentSession, Instruction
+from hermesweb.sentences import told
 from hermesweb.wake import wake
 
 
@@ -99,7 +99,7 @@ def _try(plan: Any, row: AgentSession) -> None:
     try:
         plan()
     except PlanError as error:
-        raise Refused(detail(str(error)), "protected") from error
+        raise Refused(told(str(error)), "protected") from error
 
 
 def _check_is_last(row: AgentSession, number: int) -> None:

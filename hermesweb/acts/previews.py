@@ -21,7 +21,7 @@ from hermesweb.acts.naming import usable
 from hermesweb.acts.queue import compact_now
 from hermesweb.endpoints import ModelUnavailable
 from hermesweb.models import AgentSession, Compaction, Preview
-from hermesweb.outcome import why_not
+from hermesweb.outcome import unwritten
 from hermesweb.planning import Planned, planned
 from hermesweb.recorder import locked
 from hermesweb.sentences import told
@@ -75,14 +75,14 @@ def plan_of(
         plan = planned(session, options, written)
     except ProfileError as error:
         field = "keep_last" if error.field == "stages" else error.field
-        raise Invalid(str(error), field) from error
+        raise Invalid(told(str(error)), field) from error
     except StalePlan as error:
-        raise Invalid(str(error), "up_to") from error
+        raise Invalid(told(str(error)), "up_to") from error
     if options.summary is not None:
         if plan.request is None:
             raise Invalid(_("no stage of this plan makes a summary: leave the text out"), "summary")
         for failure in plan.result.failures:
-            raise Invalid(why_not(f"{failure.reason}: {failure.detail}"), "summary")
+            raise Invalid(told(unwritten(failure)), "summary")
     return plan
 
 

@@ -30,6 +30,7 @@ class StoredTurn(Gauge):
     usage = models.JSONField(null=True)
     requested_model = models.CharField(max_length=NAME_CHARS, blank=True)
     routed = models.CharField(max_length=ROUTED_CHARS, blank=True, default="")
+    routed_said = models.JSONField(default=dict)
     request_estimate = models.PositiveBigIntegerField(default=0)
     request_bytes = models.PositiveBigIntegerField(default=0)
     schemas = models.CharField(max_length=16, blank=True)
@@ -59,7 +60,8 @@ class Compaction(models.Model):
     """`before`, `after` are bytes of the list, `used_before`, `used_after` are in `unit`. What
     became of each message is in the lives that `revision` ended and begun. `left_out` counts older
     messages that had no room in what a summary was made from; `usage` are its tokens, `cost` is in
-    USD and None where it is not known. `hooks` tells what each did that did something."""
+    USD and None where it is not known. `hooks` tells what each did that did something, `said` how
+    `detail` was made: agentcore.said.as_json."""
 
     session = models.ForeignKey(AgentSession, models.CASCADE, related_name="stored_compactions")
     number = models.PositiveIntegerField()
@@ -84,6 +86,7 @@ class Compaction(models.Model):
     left_out = models.PositiveIntegerField(default=0)
     failure = one_of(Failure, blank=True, default="")
     detail = models.TextField(blank=True)
+    said = models.JSONField(default=dict)
     model = models.CharField(max_length=NAME_CHARS, blank=True)
     usage = models.JSONField(null=True)
     cost = usd(null=True)

@@ -6,8 +6,6 @@ from django import template
 from django.utils.translation import gettext as _
 
 from agentcore.compaction.plan import Fate
-from hermesweb.details import detail
-from hermesweb.outcome import why_not
 from hermesweb.templatetags.units import size
 
 register = template.Library()
@@ -26,10 +24,6 @@ SIGNS: Mapping[str, str] = {
     Fate.REPAIRED: "✓",
     Fate.REBUILT: "↻",
 }
-
-
-register.filter("detail", detail)
-register.filter("why_not", why_not)
 
 
 @register.filter

@@ -173,6 +173,7 @@ def size_bar(category: str, share: float) -> SafeString:
 
 
 register.filter("label", label)
+register.filter("told", sentences.told)
 register.filter("words", words)
 register.filter("masked", shown)
 
