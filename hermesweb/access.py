@@ -17,6 +17,11 @@ def may(user: Anyone, session: AgentSession) -> bool:
     return session.ready and (_is_staff(user) or session.owner_id == user.pk)
 
 
+def may_see(user: Anyone, session_id: str) -> bool:
+    session = _named(session_id)
+    return session is not None and may(user, session)
+
+
 def visible(user: Anyone) -> QuerySet[AgentSession]:
     ready = AgentSession.objects.filter(ready=True)
     return ready if _is_staff(user) else ready.filter(owner_id=user.pk)
@@ -24,7 +29,7 @@ def visible(user: Anyone) -> QuerySet[AgentSession]:
 
 def session_or_404(user: Anyone, session_id: str) -> AgentSession:
     """A session of someone else is as absent as one that never was."""
-    session = AgentSession.objects.filter(pk=storable(session_id)).first()
+    session = _named(session_id)
     if session is None or not may(user, session):
         raise Http404(f"there is no session {session_id}")
     return session
@@ -49,6 +54,10 @@ def webhook_or_404(user: Anyone, id: int) -> Webhook:
 def may_read_raw(user: Anyone) -> bool:
     """Of the sessions that one may see: what is said with its secrets."""
     return isinstance(user, User) and user.has_perm("hermesweb.raw")
+
+
+def _named(session_id: str) -> AgentSession | None:
+    return AgentSession.objects.filter(pk=storable(session_id)).first()
 
 
 def _is_staff(user: Anyone) -> bool:

@@ -12,9 +12,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from hermesweb import access, live
-from hermesweb.models import AgentSession
 from hermesweb.reader import MOST_MISSED, reader_of
-from hermesweb.shown import storable
 
 NOT_SIGNED_IN, NOT_YOURS, NOT_THERE, TOO_SLOW = 4401, 4403, 4404, 4408
 CURSOR_SECONDS = 15.0
@@ -93,7 +91,7 @@ class SessionConsumer(LiveConsumer):
     """Replays what the page missed, then sends what comes."""
 
     async def connect(self) -> None:
-        self._session_id: str = storable(self.scope["url_route"]["kwargs"]["session_id"])
+        self._session_id: str = self.scope["url_route"]["kwargs"]["session_id"]
         self._reader = reader_of(self._session_id)
         self._deltas: deque[Any] = deque(maxlen=DELTAS)
         self._after = self._known = _number(self.scope["query_string"])
@@ -106,9 +104,7 @@ class SessionConsumer(LiveConsumer):
     async def refusal(self) -> int | None:
         if refusal := await super().refusal():
             return refusal
-        session = await AgentSession.objects.filter(pk=self._session_id).afirst()
-        user = self.scope["user"]
-        allowed = session is not None and await database_sync_to_async(access.may)(user, session)
+        allowed = await database_sync_to_async(access.may_see)(self.scope["user"], self._session_id)
         return None if allowed else NOT_YOURS
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
