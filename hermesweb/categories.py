@@ -6,6 +6,7 @@ The order is that of the request: rigid parts first, tool results last.
 from __future__ import annotations
 
 from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 
 from hermesweb.labels import words
 
@@ -38,6 +39,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "summary": ("summary",),
     "user": ("user", "assistant", "thinking", "tool_calls", "images"),
     "tool_results": ("tool_results",),
+}
+
+GROUP_NAMES = {
+    "system_prompt": _("system and tools"),
+    "memory": _("memory"),
+    "summary": _("summary"),
+    "user": _("conversation"),
+    "tool_results": _("tool results"),
 }
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from agentcore.pressure import Unit, WindowSource
 from agentcore.profile import Profile
-from hermesweb.categories import GROUPS, LETTERS
+from hermesweb.categories import GROUP_NAMES, GROUPS, LETTERS
 from hermesweb.labels import words
 from hermesweb.models import ProfileVersion
 from hermesweb.models.sessions import Gauge as Measured
@@ -131,6 +131,27 @@ class Gauge:
     @property
     def next_tick(self) -> Tick | None:
         return next((tick for tick in self.ticks if tick.next), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What has to be explained beside gauges of groups; `groups` with their names."""
+
+    groups: list[tuple[str, str]]
+    threshold: bool
+    reserve: bool
+    unseen: bool
+    unknown: bool
+
+
+def key_of(gauges: Sequence[Gauge]) -> Key:
+    return Key(
+        groups=[(name, str(told)) for name, told in GROUP_NAMES.items()],
+        threshold=any(one.next_tick for one in gauges),
+        reserve=any(one.reserve for one in gauges),
+        unseen=any(one.unseen for one in gauges),
+        unknown=any(one.limit is None for one in gauges),
+    )
 
 
 def gauge(

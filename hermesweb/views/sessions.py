@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from hermesweb import access, acts, wall
 from hermesweb.forms import NewSession
+from hermesweb.gauge import key_of
 from hermesweb.http import SignedIn
 from hermesweb.verdict import verdict
 
@@ -27,6 +28,7 @@ def overview(request: SignedIn) -> HttpResponse:
         "groups": filters.groups(matching),
         "sorts": list(wall.Sort),
         "rows": shown,
+        "key": key_of([row.gauge for row in shown]),
         "calm": calm,
         "warning": warning,
         "total": mine.count(),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from hermesweb import wall
+from hermesweb.categories import GROUPS
 from hermesweb.models import AgentSession, Compaction, SessionEvent, Status, StoredTurn
 from hermesweb.reading import read
 
@@ -52,6 +54,12 @@ def page(client: Client, query: str = "", **headers: str) -> str:
     response = client.get(f"/{query}", headers=headers)
     assert response.status_code == 200
     return response.content.decode()
+
+
+def key_of(html: str) -> tuple[list[str], str]:
+    """The groups that the key of the gauges draws, and its words."""
+    key = html.partition('<ul class="chart-key')[2].partition("</ul>")[0]
+    return re.findall(r"cat-(\w+)", key), " ".join(re.sub(r"<[^>]*>", " ", key).split())
 
 
 def titles(html: str) -> list[str]:
@@ -243,3 +251,26 @@ def test_a_row_tells_the_slope(client: Client, ada: User) -> None:
     assert "+1.0 kB a turn" in page(client)
     AgentSession.objects.update(status=Status.IDLE)
     assert "a turn" not in page(client)
+
+
+def test_a_key_names_the_parts_of_the_gauges(client: Client, ada: User) -> None:
+    a_running(ada, 10_000, limit=120_000)
+    html = page(client, **HTMX)
+    groups, words = key_of(html)
+    assert groups == list(GROUPS)
+    assert "system and tools memory summary conversation tool results next threshold" in words
+    assert "limit unknown" not in words
+
+
+def test_the_key_tells_groups_apart_without_their_colours(client: Client, ada: User) -> None:
+    """Each has a pattern of its own but the last, which is plain."""
+    a_running(ada, 10_000)
+    html = page(client)
+    assert re.findall(r'<pattern id="m-(\w+)"', html) == list(GROUPS)[:-1]
+    assert html.count('class="gauge-mini patterned') == 1
+
+
+def test_the_key_explains_only_what_some_gauge_shows(client: Client, ada: User) -> None:
+    a_running(ada, 10_000, limit=0)
+    assert "limit unknown" in key_of(page(client))[1]
+    assert "next threshold" not in key_of(page(client))[1]
