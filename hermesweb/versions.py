@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db.models import Exists, OuterRef, QuerySet
 
 from agentcore.profile import Profile
-from hermesweb.models import AgentSession, ProfileVersion
+from hermesweb.models import AgentSession, ProfileVersion, SessionKind
 
 
 def current() -> QuerySet[ProfileVersion]:
@@ -26,9 +26,12 @@ def readable() -> list[Profile]:
 def in_force(sessions: Sequence[AgentSession]) -> dict[str, ProfileVersion]:
     """By session, what its next turn uses, as `version_in_force` has it of one; a query for all
     beside their own versions, which are to be loaded."""
-    followed = {session.profile_id for session in sessions if session.profile_id}
-    newest = {version.profile_id: version for version in current().filter(profile__in=followed)}
+    runs = {
+        session.pk: session.profile_id for session in sessions if session.kind == SessionKind.RUN
+    }
+    found = current().filter(profile__in={followed for followed in runs.values() if followed})
+    newest = {version.profile_id: version for version in found}
     return {
-        session.pk: newest.get(session.profile_id or 0, session.profile_version)
+        session.pk: newest.get(runs.get(session.pk) or 0, session.profile_version)
         for session in sessions
     }

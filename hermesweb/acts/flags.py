@@ -12,7 +12,7 @@ from agentcore.events import EventKind
 from agentcore.options import Automatic
 from agentcore.prompt import MODES
 from hermesweb import lease, memory, steering
-from hermesweb.acts.errors import Invalid, Refused, not_one_of
+from hermesweb.acts.errors import Invalid, Refused, not_one_of, read_only
 from hermesweb.acts.measuring import measure
 from hermesweb.acts.naming import version_named
 from hermesweb.acts.telling import act
@@ -39,11 +39,12 @@ def rename(who: User | None, session: AgentSession, title: str) -> None:
 
 
 def change_profile(who: User | None, session: AgentSession, name: str) -> None:
-    """Follow another profile from the next border on."""
+    """Follow another profile from the next border on; refused for what only is looked at."""
     version = version_named(name)
     profile = version.profile
 
     def change(row: AgentSession) -> Mapping[str, Any]:
+        _takes_turns(row)
         row.profile, row.profile_version = profile, version
         row.thrash = False
         unit = row.unit
@@ -62,6 +63,7 @@ def change_automatic(who: User | None, session: AgentSession, value: str) -> Non
         raise Invalid(not_one_of("automatic", Automatic, value), "automatic")
 
     def change(row: AgentSession) -> Mapping[str, Any]:
+        _takes_turns(row)
         row.automatic = value
         return {"automatic": value}
 
@@ -75,6 +77,7 @@ def change_mode(who: User | None, session: AgentSession, value: str) -> None:
         raise Invalid(not_one_of("mode", MODES, value), "mode")
 
     def change(row: AgentSession) -> Mapping[str, Any]:
+        _takes_turns(row)
         row.mode = value
         _measure_at_rest(row)
         return {"mode": value}
@@ -96,6 +99,12 @@ def archive(who: User | None, session: AgentSession, on: bool = True) -> None:
         return {"archived": on}
 
     act(who, session, EventKind.ARCHIVED, change)
+
+
+def _takes_turns(row: AgentSession) -> None:
+    """A recording has no next turn: its limit and thresholds are those that it was read with."""
+    if row.kind != SessionKind.RUN:
+        raise read_only(row.kind)
 
 
 def _measure_at_rest(row: AgentSession) -> None:

@@ -39,7 +39,8 @@ def fork(
     replaced by it and run. What is not given is as in the source. Raises Invalid."""
     if text.strip():
         state = _before_instruction(source, state)
-    version = version_named(profile) if profile else usable(source.profile_version)
+    follows = profile or (source.profile.name if source.profile else "")
+    version = version_named(follows) if follows else usable(source.profile_version)
     session = AgentSession(
         owner=who,
         title=f"{source.title[: TITLE_CHARS - 40]}{FORKED}{state})".strip(),
@@ -47,7 +48,7 @@ def fork(
         mode=source.mode,
         automatic=source.automatic,
         model=model_named(model or source.model, source.recording),
-        profile=version.profile if profile else source.profile,
+        profile=version.profile if follows else None,
         profile_version=version,
         recording=source.recording,
         ratio=source.ratio,

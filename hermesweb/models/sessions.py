@@ -163,8 +163,11 @@ class AgentSession(Gauge):
 
     @property
     def version_in_force(self) -> ProfileVersion:
-        """What the next turn uses: the newest version of a followed profile."""
-        return self.profile.current if self.profile else self.profile_version
+        """What the next turn uses: the newest version of a followed profile. A recording keeps the
+        one that its limit is from."""
+        if self.profile and self.kind == SessionKind.RUN:
+            return self.profile.current
+        return self.profile_version
 
 
 class Instruction(models.Model):

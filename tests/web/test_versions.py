@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import pytest
 from builders import a_user
-from calls import Caller
+from calls import Caller, problem
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from scenes import a_talk, html_of, words_of
 
-from hermesweb import acts, versions, wall
+from hermesweb import acts, planning, versions, wall
 from hermesweb.models import AgentSession, Profile, ProfileVersion
+from hermesweb.reading import read
+from hermesweb.states import state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -65,3 +67,44 @@ def test_the_versions_of_many_sessions_take_one_query(
     with django_assert_num_queries(1):
         found = versions.in_force(sessions)
     assert set(found.values()) == {version}
+
+
+def test_a_recording_keeps_the_profile_that_its_limit_was_read_with(
+    ada: User, client: Client
+) -> None:
+    session = a_talk(ada, kind="imported")
+    kept, limit = session.profile_version.number, session.limit
+    edited()
+    reads = [
+        wall.row(session).gauge,
+        read(session, session.version_in_force).gauge,
+        planning.in_force(session),
+    ]
+    assert 0.65 not in [tick.fraction for gauge in reads[:2] for tick in gauge.ticks]
+    assert reads[2].stages[0].at != 0.65
+    shape = Caller(ada).get(f"sessions/{session.pk}").json()
+    assert (shape["profile"]["version"], shape["limit"]) == (kept, limit)
+    assert Caller(ada).get("sessions").json()["items"][0]["profile"]["version"] == kept
+    client.force_login(ada)
+    assert "from the next border on" not in words_of(html_of(client, f"/sessions/{session.pk}/"))
+
+
+@pytest.mark.parametrize(
+    "change", [{"profile": "balanced"}, {"mode": "plan"}, {"automatic": "ask"}]
+)
+def test_a_recording_takes_up_no_other_profile_mode_or_automatic(
+    ada: User, change: dict[str, str]
+) -> None:
+    session = a_talk(ada, kind="imported")
+    before = Caller(ada).get(f"sessions/{session.pk}").json()
+    refused = Caller(ada).patch(f"sessions/{session.pk}", {"title": "New", **change})
+    assert problem(refused) == (409, "read_only", None)
+    assert Caller(ada).get(f"sessions/{session.pk}").json() == before
+    assert Caller(ada).patch(f"sessions/{session.pk}", {"title": "New"}).json()["title"] == "New"
+
+
+def test_a_fork_begins_with_the_version_that_its_first_turn_uses(ada: User) -> None:
+    session = a_talk(ada, model="explorer")
+    version = edited()
+    fork = acts.fork(ada, session, state_of(session, session.state))
+    assert (fork.profile, fork.profile_version) == (version.profile, version)
