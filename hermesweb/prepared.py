@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from typing import Any
 
 from agentcore.breakdown import Mark
 from agentcore.compaction.asked import PreparedPlan
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
 from agentcore.compaction.result import StageReport, WrittenSummary
+from agentcore.events import EventKind
 from agentcore.messages import Cut, Message, ToolStatus, read
 from agentcore.snapshot import State
 from agentcore.usage import Usage
 from hermesweb import facts
+from hermesweb.models import AgentSession
+
+# What brings the system message up to date when a run begins.
+REBUILDS = (EventKind.SYSTEM_REBUILT, EventKind.MEMORY_INJECTED)
 
 
 def packed(prepared: PreparedPlan) -> str:
@@ -42,6 +47,22 @@ def unpacked(text: str) -> PreparedPlan:
     stages = tuple(StageReport(*stage) for stage in value["stages"])
     summaries = tuple(_summary(summary) for summary in value["summaries"])
     return PreparedPlan(plan, stages, summaries, value["left_out"])
+
+
+def fits(session: AgentSession, revision: int) -> bool:
+    """Whether a plan made at that revision says the same of the list now: nothing was changed
+    since, but for one system message in the place of another, which no plan touches."""
+    since = session.revisions.filter(number__gt=revision)
+    return not since.exclude(cause__in=REBUILDS, ended=1, begun=1).exists()
+
+
+def rebased(session: AgentSession, prepared: PreparedPlan) -> PreparedPlan:
+    """On the list now, where it fits there."""
+    base = prepared.plan.base
+    if not fits(session, base.revision):
+        return prepared
+    plan = replace(prepared.plan, base=replace(base, revision=session.revision))
+    return replace(prepared, plan=plan)
 
 
 def _birth(birth: Birth) -> dict[str, Any]:

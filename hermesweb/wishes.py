@@ -104,7 +104,7 @@ def _compaction(session: AgentSession, row: Instruction) -> Wish:
     if found is None:
         gone = Said("the preview is no longer kept: look at a new one")
         return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options, against=gone)
-    plan = prepared.unpacked(found.plan)
+    plan = prepared.rebased(session, prepared.unpacked(found.plan))
     return Wish(row.pk, InstructionKind.COMPACT, row.text, options=options, prepared=plan)
 
 

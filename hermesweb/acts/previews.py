@@ -142,7 +142,7 @@ def found_preview(session: AgentSession, preview_id: str) -> Preview:
 def preview_in_force(session: AgentSession, preview_id: str) -> Preview:
     """Refused where the list was revised since, too."""
     found = found_preview(session, preview_id)
-    if found.revision != session.revision:
+    if not prepared.fits(session, found.revision):
         text = _(
             "the list is at revision %(now)s, the preview was made at %(then)s: look at a new one"
         )

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.result import WrittenSummary
-from hermesweb import acts, drafting, looks
+from hermesweb import acts, drafting, looks, prepared
 from hermesweb.access import session_or_404
 from hermesweb.choices import DiffChoice
 from hermesweb.compact_form import CompactForm, query_of
@@ -61,7 +61,7 @@ def preview(request: SignedIn, id: str, preview: str) -> HttpResponse:
     except acts.Refused:
         return _looked(request, session, None, _chosen(request.GET), note=str(ENDED))
     options, written = acts.options_of(found), acts.written_of(found)
-    if found.revision != session.revision:
+    if not prepared.fits(session, found.revision):
         return _looked(request, session, None, options, written=written, note=str(MOVED))
     if "still" in request.GET and not following and found.options.get("writing") != "failed":
         return HttpResponse(status=204)

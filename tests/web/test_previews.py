@@ -11,11 +11,12 @@ from asgiref.sync import async_to_sync
 from builders import a_lease, a_user, added, said
 from calls import Caller, problem
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 from histories import exchange
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import a_talk, compacted
+from scenes import a_talk, a_talk_of, compacted
 from working import says
 
 from agentcore import PRESETS, Snapshot
@@ -24,6 +25,7 @@ from agentcore.compaction.compact import drive, pressure_of
 from agentcore.compaction.pipeline import run_pipeline
 from agentcore.compaction.result import Trigger
 from agentcore.llm.scripted import ScriptedModel
+from agentcore.snapshot import State
 from hermesweb import acts, lease, lives, planning, prepared, runner
 from hermesweb.acts import Invalid, Refused
 from hermesweb.models import AgentSession, Preview
@@ -254,3 +256,67 @@ def test_a_recording_can_be_previewed_but_not_compacted(ada: User) -> None:
     assert shown["changed"]
     refused = caller.post(path, {"preview_id": shown["preview_id"]})
     assert problem(refused) == (409, "read_only", None)
+
+
+def a_fork(ada: User, script: Callable[..., ScriptedModel]) -> AgentSession:
+    """Its first run puts another system message in the place of the one it came with."""
+    script(says("Here I am. " * 30), says("And here."))
+    fork = acts.fork(ada, a_talk(ada, 12), State(0, 12), model="explorer")
+    return fork
+
+
+def test_a_preview_of_a_fork_outlives_the_system_message_that_its_first_run_rebuilds(
+    ada: User, script: Callable[..., ScriptedModel]
+) -> None:
+    fork = a_fork(ada, script)
+    kept, plan = acts.preview(ada, fork, CompactionOptions(stage="keep_recent", keep_last=2))
+    told = [message.wire for message in plan.result.new.messages if not message.is_leading]
+    acts.send(ada, fork, "go on")
+    taken(fork)
+    assert list(fork.revisions.values_list("cause", flat=True)) == ["system_rebuilt"]
+    made = acts.apply_preview(ada, fork, kept.pk)
+    taken(fork)
+    made.refresh_from_db()
+    assert (made.state, fork.revision) == ("applied", 2)
+    assert wires(fork)[1 : len(told) + 1] == told
+
+
+def test_it_is_applied_by_the_very_run_that_rebuilds_the_system_message(
+    ada: User, script: Callable[..., ScriptedModel]
+) -> None:
+    fork = a_fork(ada, script)
+    kept, _ = acts.preview(ada, fork, CompactionOptions(stage="keep_recent", keep_last=2))
+    acts.send(ada, fork, "go on")
+    made = acts.apply_preview(ada, fork, kept.pk)
+    taken(fork)
+    made.refresh_from_db()
+    assert made.state == "applied"
+    causes = list(fork.revisions.order_by("number").values_list("cause", flat=True))
+    assert causes == ["system_rebuilt", "compaction_ended"]
+
+
+def test_the_page_of_such_a_preview_is_still_that_preview(
+    ada: User, client: Client, script: Callable[..., ScriptedModel]
+) -> None:
+    client.force_login(ada)
+    fork = a_fork(ada, script)
+    kept, _ = acts.preview(ada, fork, DEFAULT)
+    acts.send(ada, fork, "go on")
+    taken(fork)
+    page = client.get(f"/sessions/{fork.pk}/previews/{kept.pk}/").content.decode()
+    assert "The list moved on meanwhile" not in page and kept.pk in page
+
+
+def test_a_system_message_that_is_put_in_front_makes_a_preview_stale(
+    ada: User, script: Callable[..., ScriptedModel]
+) -> None:
+    """Every row stands one further down."""
+    script(says("Here I am."))
+    source = a_talk_of(ada, *[said(n, f"{n} {'x' * 300}", "user") for n in range(1, 9)])
+    fork = acts.fork(ada, source, State(0, 8), model="explorer")
+    kept, _ = acts.preview(ada, fork, DEFAULT)
+    acts.send(ada, fork, "go on")
+    taken(fork)
+    with pytest.raises(Refused) as refused:
+        acts.apply_preview(ada, fork, kept.pk)
+    assert refused.value.code == "stale"
