@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from agentcore.compaction.hooks import (
     Abort,
     AfterTurn,
-    Answer,
     BeforeCompaction,
+    HookAnswer,
     Hooks,
     call_hooks,
 )
@@ -54,7 +54,7 @@ class Hooking:
         wishes = (HookReport(one.hook, Deed.ASKED, one.wish) for one in answers if one.wish)
         return replace(self._heard(answers, Deed.ASKED, event.turn), wish=next(wishes, None))
 
-    def _heard(self, answers: Sequence[Answer], did: Deed, turn: int) -> Heard:
+    def _heard(self, answers: Sequence[HookAnswer], did: Deed, turn: int) -> Heard:
         events: list[Event] = []
         reports: list[HookReport] = []
         for answer in answers:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentcore.compaction.breaker import Breaker
-from agentcore.compaction.pipeline import Answer
+from agentcore.compaction.pipeline import SummaryOutcome
 from agentcore.compaction.result import Failure, SummaryFailed, WrittenSummary
 from agentcore.compaction.summarizer import SummaryRequest, accept
 from agentcore.errors import ContextTooLong, ModelError
@@ -47,7 +47,9 @@ class SummaryWriter:
     def is_there(self) -> bool:
         return self._model is not None
 
-    async def write(self, request: SummaryRequest, *, override: bool, name: str = "") -> Answer:
+    async def write(
+        self, request: SummaryRequest, *, override: bool, name: str = ""
+    ) -> SummaryOutcome:
         """The summary, or why there is none. `override`: a person asks, whatever the breaker;
         `name`: of that model, whose failures are not those that the breaker counts."""
         if name:
@@ -66,7 +68,7 @@ class SummaryWriter:
             self.breaker = self.breaker.succeeded()
         return answer
 
-    async def _by(self, name: str, request: SummaryRequest) -> Answer:
+    async def _by(self, name: str, request: SummaryRequest) -> SummaryOutcome:
         if self._named is None:
             said = Said("the model {name} cannot be asked here", name=name)
             return SummaryFailed(Failure.ERROR, said)
@@ -77,7 +79,7 @@ class SummaryWriter:
         answer = await self._timed(request, model)
         return replace(answer, endpoint=name) if isinstance(answer, WrittenSummary) else answer
 
-    async def _timed(self, request: SummaryRequest, model: ChatModel) -> Answer:
+    async def _timed(self, request: SummaryRequest, model: ChatModel) -> SummaryOutcome:
         if isinstance(model, Tempered):
             model = model.tempered(TEMPERATURE if request.structured else 0.0)
         try:
@@ -90,7 +92,7 @@ class SummaryWriter:
             return SummaryFailed(Failure.ERROR, str(error))
 
 
-async def _tried(request: SummaryRequest, model: ChatModel) -> Answer:
+async def _tried(request: SummaryRequest, model: ChatModel) -> SummaryOutcome:
     """Asked again once when it is too long, and with less input while that was too long."""
     first, lengths, inputs = request, 0, 0
     while True:
@@ -108,7 +110,7 @@ async def _tried(request: SummaryRequest, model: ChatModel) -> Answer:
             return answer
 
 
-async def _asked(request: SummaryRequest, model: ChatModel, left_out: int) -> Answer:
+async def _asked(request: SummaryRequest, model: ChatModel, left_out: int) -> SummaryOutcome:
     reply = await model.reply(request.messages(), ())
     message = born(reply.message)
     accepted = accept(message.text, bool(message.calls), request)

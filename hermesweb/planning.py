@@ -12,7 +12,7 @@ from agentcore import diff
 from agentcore.breakdown import NOTHING, Breakdown, Category, Sizes
 from agentcore.compaction.asked import CompactionOptions
 from agentcore.compaction.notes import without_header
-from agentcore.compaction.pipeline import Answer, PressureOf, run_pipeline
+from agentcore.compaction.pipeline import PressureOf, SummaryOutcome, run_pipeline
 from agentcore.compaction.plan import Origin
 from agentcore.compaction.result import CompactionResult, Trigger, WrittenSummary
 from agentcore.compaction.summarizer import (
@@ -159,7 +159,7 @@ def clear_ended() -> None:
 
 def _answer(
     request: SummaryRequest, options: CompactionOptions, written: WrittenSummary | None
-) -> Answer:
+) -> SummaryOutcome:
     if options.summary is None:
         return written
     answer = accept_written(options.summary, request)

@@ -14,6 +14,14 @@ FUNCTION_LINES = 60
 FORBIDDEN_NAMES = {"utils", "helpers", "services", "managers", "common", "misc"}
 OUTSIDE_OF_CORE = {"django", "celery", "channels", "hermesweb", "kombu", "redis", "uvicorn"}
 
+# Of the domain: one thing each, wherever it is read.
+TERMS = {
+    *("Agent", "Answer", "Breakdown", "Budget", "ChatModel", "CompactionPlan"),
+    *("CompactionResult", "CompactionStrategy", "Context", "Directives", "Fact", "Fate", "Ledger"),
+    *("Message", "Origin", "Pressure", "Reply", "Snapshot", "StageReport", "Survival"),
+    *("Thresholds", "Tool", "Toolbox", "Turn", "Usage"),
+}
+
 # A module imports from lines above its own, and within the line where no circle arises.
 LAYERS = {
     "agentcore": [
@@ -284,3 +292,20 @@ def test_only_live_sends_to_the_channel_layer() -> None:
 def test_only_the_runner_builds_an_agent() -> None:
     building = {name for name in in_package("hermesweb") if "agentcore.agent" in imports(name)}
     assert building <= {"hermesweb.runner"}
+
+
+def test_a_term_of_the_domain_names_one_class() -> None:
+    given = [(name, module) for module in MODULES for name in names_given(module)]
+    places = {term: {module for name, module in given if name == term} for term in TERMS}
+    assert {term: found for term, found in places.items() if len(found) > 1} == {}
+
+
+def names_given(module: str) -> Iterator[str]:
+    """To classes and types, and to what is imported by another name."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, ast.alias) and node.asname:
+            yield node.asname

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from agentcore.breakdown import NOTHING, Sizes
-from agentcore.compaction.pipeline import Answer, Pipeline, PressureOf, run_pipeline
+from agentcore.compaction.pipeline import Pipeline, PressureOf, SummaryOutcome, run_pipeline
 from agentcore.compaction.plan import apply_plan
 from agentcore.compaction.repair import repair
 from agentcore.compaction.result import (
@@ -71,7 +71,7 @@ def pressure_of(profile: Profile, model: str = "", schemas: Sizes = NOTHING) -> 
 
 def drive(run: Pipeline, summarize: Summarize | None) -> CompactionResult:
     """Answer what the pipeline asks for; without `summarize` it does without."""
-    answer: Answer = None
+    answer: SummaryOutcome = None
     try:
         request = next(run)
         while True:
@@ -91,7 +91,7 @@ def _numbers(snapshot: Snapshot, indexes: Iterable[int]) -> frozenset[int]:
     return frozenset(snapshot.messages[index].number for index in indexes)
 
 
-def _summary(request: SummaryRequest, summarize: Summarize) -> Answer:
+def _summary(request: SummaryRequest, summarize: Summarize) -> SummaryOutcome:
     """A plain callable is not told of headings, so it is judged as a short summary."""
     try:
         text = summarize(request.text, max_words=request.options.words)

@@ -66,7 +66,7 @@ class Hooks:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HookAnswer:
     """Of one hook: messages to add, that nothing is to be compacted, why something is, or how it
     failed."""
 
@@ -89,10 +89,10 @@ def hooks_of(names: Sequence[str]) -> Hooks:
     )
 
 
-async def call_hooks(hooks: Sequence[Callable[[Any], Any]], event: Any) -> list[Answer]:
+async def call_hooks(hooks: Sequence[Callable[[Any], Any]], event: Any) -> list[HookAnswer]:
     """Every hook in order; the first that aborts, or wants a compaction, is the last that is
     called, and what the others wanted to add is dropped."""
-    answers: list[Answer] = []
+    answers: list[HookAnswer] = []
     for hook in hooks:
         answer = await _answer(hook, event)
         if answer.abort or answer.wish:
@@ -101,7 +101,7 @@ async def call_hooks(hooks: Sequence[Callable[[Any], Any]], event: Any) -> list[
     return answers
 
 
-async def _answer(hook: Callable[[Any], Any], event: Any) -> Answer:
+async def _answer(hook: Callable[[Any], Any], event: Any) -> HookAnswer:
     name = _name(hook)
     try:
         async with asyncio.timeout(HOOK_SECONDS):
@@ -111,18 +111,18 @@ async def _answer(hook: Callable[[Any], Any], event: Any) -> Answer:
         report = HookReport(name, Deed.TIMED_OUT, f"took over {HOOK_SECONDS:g} s")
     except Exception as error:  # Whatever a stranger's code raises must not end the run.
         report = HookReport(name, Deed.RAISED, f"{type(error).__name__}: {error}")
-    return Answer(name, failure=report)
+    return HookAnswer(name, failure=report)
 
 
-def _read(name: str, given: Any, *, wishes: bool) -> Answer:
+def _read(name: str, given: Any, *, wishes: bool) -> HookAnswer:
     """Raises TypeError and MessageError for what is no answer."""
     if wishes:
         if not isinstance(given, str | None):
             raise TypeError(f"a reason is a text, not {type(given).__name__}")
-        return Answer(name, wish=given or "")
+        return HookAnswer(name, wish=given or "")
     if isinstance(given, Abort):
-        return Answer(name, abort=given)
-    return Answer(name, tuple(_checked(one) for one in given or ()))
+        return HookAnswer(name, abort=given)
+    return HookAnswer(name, tuple(_checked(one) for one in given or ()))
 
 
 def _name(hook: Any) -> str:

@@ -38,8 +38,8 @@ BY_HAND_SHARE = 0.5
 WANTED = (Trigger.MANUAL, Trigger.RUN_END, Trigger.HOOK)
 
 PressureOf: TypeAlias = Callable[[Snapshot], Pressure]
-Answer: TypeAlias = WrittenSummary | SummaryFailed | None
-Pipeline: TypeAlias = Generator[SummaryRequest, Answer, CompactionResult]
+SummaryOutcome: TypeAlias = WrittenSummary | SummaryFailed | None
+Pipeline: TypeAlias = Generator[SummaryRequest, SummaryOutcome, CompactionResult]
 
 
 def run_pipeline(
@@ -78,7 +78,9 @@ def run_pipeline(
     return run.result()
 
 
-def _taken(run: _Run, stage: Stage, *, asks: bool) -> Generator[SummaryRequest, Answer, None]:
+def _taken(
+    run: _Run, stage: Stage, *, asks: bool
+) -> Generator[SummaryRequest, SummaryOutcome, None]:
     """Lets go of a stage's plan, which may be large, before the next one makes its own."""
     plan = run.plan(stage)
     if plan.summarizes and asks:
@@ -156,7 +158,9 @@ class _Run:
             originals=self._originals,
         )
 
-    def answered(self, plan: CompactionPlan, answer: Answer, left_out: int) -> CompactionPlan:
+    def answered(
+        self, plan: CompactionPlan, answer: SummaryOutcome, left_out: int
+    ) -> CompactionPlan:
         """The plan with its summary; without one, what the profile wants."""
         options = self._profile.summary
         answer = _judged(answer, plan)
@@ -246,7 +250,7 @@ def _pinned_by_rule(snapshot: Snapshot, profile: Profile) -> frozenset[int]:
     return frozenset(islice(first, 1)) if profile.pins_first_user else frozenset()
 
 
-def _judged(answer: Answer, plan: CompactionPlan) -> Answer:
+def _judged(answer: SummaryOutcome, plan: CompactionPlan) -> SummaryOutcome:
     """A summary that is not smaller than what it stands for has failed."""
     if not isinstance(answer, WrittenSummary):
         return answer

@@ -22,7 +22,7 @@ from agentcore.wire import dumps
 if TYPE_CHECKING:
     from anthropic import APIStatusError
     from anthropic.lib.streaming import ParsedMessageStreamEvent
-    from anthropic.types import Message as Answer
+    from anthropic.types import Message as AnthropicMessage
     from anthropic.types import Usage as Reported
     from httpx2 import AsyncBaseTransport
 
@@ -98,7 +98,7 @@ class AnthropicModel:
 
     async def _read(
         self, body: Mapping[str, Any], heard: _Heard, on_text: OnText | None
-    ) -> tuple[Answer, dict[str, Any]]:
+    ) -> tuple[AnthropicMessage, dict[str, Any]]:
         """Raises ModelError for an answer that is not complete or says nothing."""
         async with aclosing(self._events(body)) as events:
             async for event in events:
@@ -150,7 +150,7 @@ class AnthropicModel:
 class _Heard:
     """What came so far: the usage is told in pieces, long before the answer is complete."""
 
-    answer: Answer | None = None
+    answer: AnthropicMessage | None = None
     usage: Usage | None = None
     written: dict[int, str] = field(default_factory=dict)
 
@@ -265,7 +265,7 @@ def _block(part: Part) -> dict[str, Any]:
     return {"type": "image", "source": source}
 
 
-def _message(answer: Answer, written: Mapping[int, str]) -> dict[str, Any] | None:
+def _message(answer: AnthropicMessage, written: Mapping[int, str]) -> dict[str, Any] | None:
     """The answer in chat form, or None without text and calls. Thinking blocks stay parts of the
     content, unchanged, since the API wants them back as they were, signature included."""
     parts: list[dict[str, Any]] = []

@@ -13,8 +13,8 @@ from agentcore.llm.openai import chat_messages
 from agentcore.messages import Message, content_text
 from agentcore.wire import dumps
 
-Answer: TypeAlias = Mapping[str, Any] | Reply
-Line: TypeAlias = Answer | Exception | Callable[[Sequence[Message]], Answer]
+ReplyLike: TypeAlias = Mapping[str, Any] | Reply
+Line: TypeAlias = ReplyLike | Exception | Callable[[Sequence[Message]], ReplyLike]
 
 
 @dataclass(frozen=True, slots=True)

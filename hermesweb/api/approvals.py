@@ -20,7 +20,7 @@ router = Router(tags=["approvals"])
 LISTED_CHARS = 2_000
 
 
-class Answer(Body):
+class Approval(Body):
     """`arguments` are run in place of the model's; `reason` of a no is read by the model;
     `question` is one of the list, for calls whose ids are alike."""
 
@@ -42,7 +42,7 @@ def waiting(request: SignedIn, id: str) -> dict[str, Any]:
 
 
 @router.post("/sessions/{id}/approvals/{path:call}")
-def approve(request: SignedIn, id: str, call: str, body: Answer) -> dict[str, Any]:
+def approve(request: SignedIn, id: str, call: str, body: Approval) -> dict[str, Any]:
     """Answers a run that waits; `call` is a tool call's id, or `compaction`. An argument that is
     left masked, as it was listed, stays as the model wrote it. A no to a compaction holds it until
     the list has grown."""
