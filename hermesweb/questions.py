@@ -36,11 +36,11 @@ class Question:
     call: ToolCall | None
 
     @property
-    def minutes_left(self) -> int | None:
+    def seconds_left(self) -> int | None:
         """None: it is waited as long as it takes."""
         if self.row.ends_at is None:
             return None
-        return max(0, math.ceil((self.row.ends_at - timezone.now()).total_seconds() / 60))
+        return max(0, math.ceil((self.row.ends_at - timezone.now()).total_seconds()))
 
     @cached_property
     def _seen(self) -> tuple[dict[str, Any], int]:

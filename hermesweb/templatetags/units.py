@@ -100,6 +100,16 @@ def ago(moment: datetime) -> str:
 
 
 @register.filter
+def lasting(seconds: int) -> str:
+    """The two largest units: `40 s`, `29 min 40 s`, `2 h 5 min`, `1 d 3 h`. count-down.js writes
+    the same."""
+    for unit, size, below, part in (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60)):
+        if seconds >= size:
+            return f"{seconds // size} {unit} {seconds % size // part} {below}"
+    return f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
+
+
+@register.filter
 def coordinate(value: float) -> str:
     """A number for an SVG attribute, with a point in every locale."""
     return f"{value:.3f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,7 @@ from working import ECHO_RAN, calls, calls_of, said_in, times_ran, worked
 
 from hermesweb import acts
 from hermesweb.models import AgentSession, Instruction
+from hermesweb.templatetags.units import lasting
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
 
@@ -37,7 +39,10 @@ def test_the_session_page_says_what_waits_and_takes_the_answer(
 ) -> None:
     html = html_of(client, f"/sessions/{held.pk}/")
     assert "may <code>run_command</code> run?" in html and "echo ran &gt;&gt; runs" in html
-    assert "Without an answer within 30 minutes" in html
+    ends_at = held.instructions.get(kind="approval").ends_at
+    assert f'until <time datetime="{ends_at.isoformat()}">' in html
+    left = re.search(r'<count-down role="timer" seconds="(\d+)">([^<]*)<', html)
+    assert left and 0 < int(left[1]) <= 1_800 and left[2] == lasting(int(left[1]))
     assert 'data-waiting="yes"' in html and 'id="stop"' in html and 'id="resume"' not in html
     assert "may the list be compacted?" not in html
     told = client.post(address(held), {"allow": "yes"})
