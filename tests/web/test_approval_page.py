@@ -60,11 +60,11 @@ def test_each_call_of_a_group_has_its_own_question_and_a_single_one_the_keys(
     )
     html = html_of(client, f"/sessions/{session.pk}/")
     # A key that is hit twice must not answer the next question too.
-    assert html.count("run?") == 2 and 'data-key="y"' not in html
+    assert html.count("run?") == 2 and 'data-key="y"' not in html and 'id="no-keys"' in html
     client.post(address(session, 1), {"allow": "no"}, headers={"HX-Request": "true"})
     html = html_of(client, f"/sessions/{session.pk}/")
     assert "<code>run_command</code>" in html and "<code>write_file</code>" not in html
-    assert 'data-key="y"' in html
+    assert 'data-key="y"' in html and 'id="no-keys"' not in html
 
 
 def test_htmx_gets_the_fragments_and_a_second_answer_is_told(
