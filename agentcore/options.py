@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from agentcore.errors import ProfileError
+from agentcore.said import Said
 
 PERSONA_CHARS = 20_000
 # No value of a profile is larger: rows and the system would not take it, and 0 means no limit.
@@ -158,10 +159,11 @@ class Ceilings:
         for name in ("turns", "tool_calls", "minutes"):
             whole(getattr(self, name), f"ceilings.{name}")
         if self.cost is not None and not _is_amount(self.cost):
-            raise ProfileError(
-                f"cost is an amount of USD as text, such as 2.50, not {self.cost!r:.40}",
-                "ceilings.cost",
+            said = Said(
+                "cost is an amount of USD as text, such as 2.50, not {value}",
+                value=f"{self.cost!r:.40}",
             )
+            raise ProfileError(said, "ceilings.cost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +179,19 @@ class DocumentOptions:
 
     def __post_init__(self) -> None:
         if not _is_text(self.persona, PERSONA_CHARS):
-            raise ProfileError(
-                f"a persona is text of at most {PERSONA_CHARS:,} characters", "documents.persona"
-            )
+            said = Said("a persona is text of at most {most:,} characters", most=PERSONA_CHARS)
+            raise ProfileError(said, "documents.persona")
         names = self.doc_names
         if not _are_file_names(names):
-            raise ProfileError(
-                f"doc_names are names of files, without folders, not {names!r:.80}",
-                "documents.doc_names",
+            said = Said(
+                "doc_names are names of files, without folders, not {value}",
+                value=f"{names!r:.80}",
             )
+            raise ProfileError(said, "documents.doc_names")
         object.__setattr__(self, "doc_names", tuple(names))
         if not isinstance(self.memory, bool):
-            raise ProfileError(f"memory is true or false, not {self.memory!r}", "documents.memory")
+            said = Said("memory is true or false, not {value}", value=repr(self.memory))
+            raise ProfileError(said, "documents.memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +226,28 @@ def counts(group: Any, name: str, *, least: int = 0) -> None:
 def whole(value: Any, name: str, least: int = 0, most: int = MOST) -> None:
     """Raises ProfileError for what is no whole number from `least`, or one too large to count."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ProfileError(f"{name} is a whole number from {least}, not {value!r}", name)
+        said = Said(
+            "{name} is a whole number from {least}, not {value}",
+            name=name,
+            least=least,
+            value=repr(value),
+        )
+        raise ProfileError(said, name)
     if value > most:
-        raise ProfileError(f"{name} is too large: it is at most {most:,}", name)
+        said = Said("{name} is too large: it is at most {most:,}", name=name, most=most)
+        raise ProfileError(said, name)
 
 
 def fraction(value: Any, name: str, most: float = 1) -> None:
     """Raises ProfileError for what is not over 0 and at most `most`."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= most:
-        raise ProfileError(f"{name}: a fraction over 0, at most {most}, not {value!r}", name)
+        said = Said(
+            "{name}: a fraction over 0, at most {most}, not {value}",
+            name=name,
+            most=most,
+            value=repr(value),
+        )
+        raise ProfileError(said, name)
 
 
 def member(members: type[StrEnum], value: Any, name: str) -> StrEnum:
@@ -239,13 +255,25 @@ def member(members: type[StrEnum], value: Any, name: str) -> StrEnum:
     try:
         return members(value)
     except ValueError:
-        raise ProfileError(f"{name} is one of {', '.join(members)}, not {value!r}", name) from None
+        said = Said(
+            "{name} is one of {known}, not {value}",
+            name=name,
+            known=", ".join(members),
+            value=repr(value),
+        )
+        raise ProfileError(said, name) from None
 
 
 def _effects(values: Any, name: str) -> tuple[Effect, ...]:
     """In one order, each once. Raises ProfileError."""
     if not isinstance(values, list | tuple):
-        raise ProfileError(f"{name} is a list of {', '.join(Effect)}, not {values!r:.80}", name)
+        said = Said(
+            "{name} is a list of {known}, not {value}",
+            name=name,
+            known=", ".join(Effect),
+            value=f"{values!r:.80}",
+        )
+        raise ProfileError(said, name)
     chosen = {member(Effect, value, name) for value in values}
     return tuple(effect for effect in Effect if effect in chosen)
 

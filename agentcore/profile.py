@@ -37,6 +37,7 @@ from agentcore.pressure import (
     Window,
     window_of,
 )
+from agentcore.said import Said
 
 RESULT_SHARE, BYTES_A_TOKEN = 0.05, 4
 PICTURE_SHARE, BASE64_GROWTH = 0.25, 4 / 3
@@ -175,7 +176,7 @@ class Profile:
             return limits
         return replace(limits, picture_bytes=max(1, most))
 
-    def warnings(self, window: Window | None = None) -> list[str]:
+    def warnings(self, window: Window | None = None) -> list[Said]:
         """What is allowed but will not work well, with its arithmetic (spec-compaction 11), for a
         window; without one for the profile's own."""
         window = window or self.window_for("")
@@ -184,11 +185,15 @@ class Profile:
         target = round(self.target * budget.limit)
         found = [self._thrash(window, budget, trigger)]
         if target >= trigger:
-            found.append(
-                f"the target of {target:,} {budget.unit} does not lie under the lowest trigger "
-                f"{trigger:,}: a compaction that reaches it is due again at once"
+            said = Said(
+                "the target of {target:,} {unit} does not lie under the lowest trigger "
+                "{trigger:,}: a compaction that reaches it is due again at once",
+                target=target,
+                unit=str(budget.unit),
+                trigger=trigger,
             )
-        return [text for text in found if text]
+            found.append(said)
+        return [said for said in found if said]
 
     def _lowest_trigger(self, window: Window, budget: Budget) -> int:
         """In the unit of the limit; a buffer in tokens counts where the limit is in tokens too."""
@@ -200,11 +205,11 @@ class Profile:
                 triggers.append(window.tokens - buffer)
         return min(triggers)
 
-    def _thrash(self, window: Window, budget: Budget, trigger: int) -> str:
+    def _thrash(self, window: Window, budget: Budget, trigger: int) -> Said | None:
         """What the last stage leaves at most: fixed parts, the summary and the kept results."""
         last = max(self.stages, key=self.threshold)
         if last.to_target:
-            return ""
+            return None
         limits = self.limits_for(window)
         fixed = limits.project_docs_bytes + limits.memory_chars
         summary = self.summary.chars
@@ -213,12 +218,17 @@ class Profile:
         floor = last.keep * limits.result_bytes + summary + fixed
         weight = floor // BYTES_A_TOKEN if budget.unit is Unit.TOKENS else floor
         if weight <= trigger:
-            return ""
-        in_unit = f" bytes = {weight:,} tokens" if budget.unit is Unit.TOKENS else ""
-        return (
-            f"{last.keep} kept results of {limits.result_bytes:,} bytes + "
-            f"{summary:,} summary + {fixed:,} fixed = {floor:,}{in_unit} > {trigger:,}: "
-            "compacts every turn"
+            return None
+        in_tokens = f" bytes = {weight:,} tokens" if budget.unit is Unit.TOKENS else ""
+        return Said(
+            "{keep} kept results of {result:,} bytes + {summary:,} summary + {fixed:,} fixed "
+            "= {sum} > {trigger:,}: compacts every turn",
+            keep=last.keep,
+            result=limits.result_bytes,
+            summary=summary,
+            fixed=fixed,
+            sum=f"{floor:,}{in_tokens}",
+            trigger=trigger,
         )
 
 
@@ -229,32 +239,38 @@ def _check(profile: Profile) -> None:
             whole(value, name, least)
     counts(profile.limits, "limits")
     if not profile.stages:
-        raise ProfileError("a profile needs at least one stage", "stages")
+        raise ProfileError(Said("a profile needs at least one stage"), "stages")
     ats = [profile.threshold(stage) for stage in profile.stages]
     if ats != sorted(ats):
-        raise ProfileError(f"thresholds ascend, not {ats}", "stages")
+        raise ProfileError(Said("thresholds ascend, not {value}", value=repr(ats)), "stages")
     fraction(profile.target, "target")
     if profile.target >= ats[0]:
-        raise ProfileError(
-            f"the target {profile.target} lies under the lowest threshold {ats[0]}", "target"
+        said = Said(
+            "the target {target} lies under the lowest threshold {lowest}",
+            target=profile.target,
+            lowest=ats[0],
         )
+        raise ProfileError(said, "target")
     if profile.compact_at_run_end is not None:
         fraction(profile.compact_at_run_end, "compact_at_run_end")
     if profile.min_gain:
         fraction(profile.min_gain, "min_gain", most=0.5)
     if not all(isinstance(name, str) for name in profile.hooks):
-        raise ProfileError(f"hooks are names, not {profile.hooks!r}", "hooks")
+        raise ProfileError(Said("hooks are names, not {value}", value=repr(profile.hooks)), "hooks")
 
 
 def _listed(value: Any, name: str = "stages") -> list[Any]:
     if not isinstance(value, list | tuple):
-        raise ProfileError(f"{name} is a list, not {value!r}", name)
+        raise ProfileError(
+            Said("{name} is a list, not {value}", name=name, value=repr(value)), name
+        )
     return list(value)
 
 
 def _nested(kind: type[Any], values: Any, name: str) -> Any:
     if not isinstance(values, Mapping):
-        raise ProfileError(f"{name} is an object, not {values!r}", name)
+        said = Said("{name} is an object, not {value}", name=name, value=repr(values))
+        raise ProfileError(said, name)
     _known(kind, values, f"{name}.")
     known = {
         key: member(_LISTS[key], value, f"{name}.{key}") if key in _LISTS else value
@@ -263,7 +279,7 @@ def _nested(kind: type[Any], values: Any, name: str) -> Any:
     try:
         return kind(**known)
     except TypeError as error:
-        raise ProfileError(f"{name}: {error}", name) from error
+        raise ProfileError(Said("{name}: {error}", name=name, error=str(error)), name) from error
 
 
 def _known(kind: type[Any], values: Mapping[str, Any], prefix: str) -> None:
@@ -271,4 +287,6 @@ def _known(kind: type[Any], values: Mapping[str, Any], prefix: str) -> None:
     for key in values:
         if key not in names:
             there = ", ".join(sorted(names))
-            raise ProfileError(f"unknown value {prefix}{key}; there are {there}", f"{prefix}{key}")
+            name = f"{prefix}{key}"
+            said = Said("unknown value {name}; there are {known}", name=name, known=there)
+            raise ProfileError(said, name)

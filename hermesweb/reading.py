@@ -24,6 +24,7 @@ from hermesweb.forecast import (
 )
 from hermesweb.gauge import Gauge, Tick, gauge_of, shares
 from hermesweb.models import AgentSession, ProfileVersion, SessionKind, Status
+from hermesweb.sentences import told
 
 # Of what grew, less is not worth a line.
 SHOWN_SHARE = 0.02
@@ -124,7 +125,7 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
         spent=is_spent(session),
         held_until=held_until(session, version),
         chosen=chosen(session, version),
-        fault=version.fault,
+        fault=told(version.fault),
     )
 
 

@@ -15,19 +15,17 @@ from agentcore.said import Said
 
 def told(text: str) -> str:
     """Text of another kind as it is."""
-    return _told(text.form, text.figures) if isinstance(text, Said) else text
+    if not isinstance(text, Said):
+        return text
+    figures = text.figures.items()
+    return gettext(text.form).format(
+        **{name: told(value) if isinstance(value, Said) else value for name, value in figures}
+    )
 
 
 def retold(kept: Mapping[str, Any]) -> str:
     """Of what `agentcore.said.as_json` made."""
-    return _told(kept["form"], kept["figures"])
-
-
-def _told(form: str, figures: Mapping[str, Any]) -> str:
-    return gettext(form).format(**{name: _figure(value) for name, value in figures.items()})
-
-
-def _figure(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return retold(value)
-    return told(value) if isinstance(value, str) else value
+    figures = kept["figures"].items()
+    return gettext(kept["form"]).format(
+        **{name: retold(value) if isinstance(value, Mapping) else value for name, value in figures}
+    )

@@ -28,6 +28,7 @@ from hermesweb.models import (
     StoredTurn,
 )
 from hermesweb.reading import is_automatic
+from hermesweb.sentences import told
 from hermesweb.spark import Spark, spark
 
 # Sparklines show this many of the newest turns, the wall so many of the newest sessions.
@@ -239,7 +240,7 @@ def _row(
     tick = drawn.next_tick
     return Row(
         session=session,
-        fault=version.fault,
+        fault=told(version.fault),
         gauge=drawn,
         spark=spark(
             used,

@@ -103,7 +103,8 @@ class PreparedPlan:
 def _with_preset(profile: Profile, name: str) -> Profile:
     if name not in PRESETS:
         known = ", ".join(PRESETS)
-        raise ProfileError(f"there is no preset {name!r}; there are {known}", "preset")
+        said = Said("there is no preset {name}; there are {known}", name=repr(name), known=known)
+        raise ProfileError(said, "preset")
     preset = PRESETS[name]
     return profile.replace(
         stages=preset.stages,
@@ -126,6 +127,7 @@ def _alone(profile: Profile, name: str) -> Stage:
     stage = own.get(name) or STAGES.get(name)
     if stage is None:
         known = ", ".join(STAGES)
-        raise ProfileError(f"there is no stage {name!r}; there are {known}", "stage")
+        said = Said("there is no stage {name}; there are {known}", name=repr(name), known=known)
+        raise ProfileError(said, "stage")
     lowest = profile.threshold(profile.stages[0])
     return replace(stage, at=max(lowest, profile.threshold(stage)))

@@ -19,6 +19,7 @@ from agentcore.compaction.result import CompactionResult, Deed, HookReport, Trig
 from agentcore.errors import MessageError, ProfileError
 from agentcore.messages import Role, born
 from agentcore.pressure import Pressure
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot
 
 HOOK_SECONDS = 5.0
@@ -137,10 +138,16 @@ def _installed(name: str) -> Any:
         try:
             return entry.load()()
         except (ImportError, AttributeError, TypeError) as error:
-            text = f"the hook {name!r} ({entry.value}) cannot be loaded: {error}"
-            raise ProfileError(text, "hooks") from error
+            said = Said(
+                "the hook {name} ({place}) cannot be loaded: {error}",
+                name=repr(name),
+                place=entry.value,
+                error=str(error),
+            )
+            raise ProfileError(said, "hooks") from error
     known = ", ".join(sorted(entry.name for entry in entry_points(group=GROUP)))
-    raise ProfileError(f"unknown hook {name!r}; there are {known or 'none'}", "hooks")
+    said = Said("unknown hook {name}; there are {known}", name=repr(name), known=known or "none")
+    raise ProfileError(said, "hooks")
 
 
 def _checked(value: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from agentcore.compaction import (
 from agentcore.compaction.strategy import CompactionStrategy
 from agentcore.errors import ProfileError
 from agentcore.options import Stage
+from agentcore.said import Said
 
 # Entry points of this group name classes that make a strategy without arguments.
 GROUP = "agentcore.strategies"
@@ -59,8 +60,14 @@ def _installed(name: str) -> CompactionStrategy:
         try:
             made: CompactionStrategy = entry.load()()
         except (ImportError, AttributeError, TypeError) as error:
-            text = f"the strategy {name!r} ({entry.value}) cannot be loaded: {error}"
-            raise ProfileError(text, "stages") from error
+            said = Said(
+                "the strategy {name} ({place}) cannot be loaded: {error}",
+                name=repr(name),
+                place=entry.value,
+                error=str(error),
+            )
+            raise ProfileError(said, "stages") from error
         return made
     known = ", ".join(strategy_names())
-    raise ProfileError(f"unknown strategy {name!r}; there are {known}", "stages")
+    said = Said("unknown strategy {name}; there are {known}", name=repr(name), known=known)
+    raise ProfileError(said, "stages")

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from hermesweb.acts.errors import Invalid
 from hermesweb.models import AgentSession, Profile, ProfileVersion
+from hermesweb.sentences import told
 
 
 def known(row: AgentSession, numbers: Collection[int]) -> None:
@@ -35,6 +36,6 @@ def usable(version: ProfileVersion) -> ProfileVersion:
             "version %(number)s of profile %(name)s is refused: %(fault)s; save it anew, or choose "
             "another profile"
         )
-        facts = {"number": version.number, "name": version.profile, "fault": version.fault}
+        facts = {"number": version.number, "name": version.profile, "fault": told(version.fault)}
         raise Invalid(text % facts, "profile")
     return version

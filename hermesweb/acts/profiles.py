@@ -14,6 +14,7 @@ from hermesweb import audit
 from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.models import Profile, ProfileVersion
 from hermesweb.models.profiles import checked
+from hermesweb.sentences import told
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
@@ -30,7 +31,7 @@ def save_profile(
     value = checked_profile(values)
     warnings = value.warnings()
     if warnings and not accept_warnings:
-        raise Refused("; ".join(warnings), "warnings")
+        raise Refused("; ".join(map(told, warnings)), "warnings")
     with transaction.atomic():
         profile = Profile.objects.select_for_update().get_or_create(name=name)[0]
         last = profile.versions.order_by("-number").first()
@@ -52,4 +53,4 @@ def checked_profile(values: Mapping[str, Any]) -> ProfileValue:
     try:
         return checked(values)
     except ProfileError as error:
-        raise Invalid(str(error), error.field) from error
+        raise Invalid(told(str(error)), error.field) from error

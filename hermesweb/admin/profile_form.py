@@ -19,6 +19,7 @@ from hermesweb.acts import Invalid
 from hermesweb.acts.profiles import checked_profile
 from hermesweb.labels import words_lazy
 from hermesweb.models import Profile
+from hermesweb.sentences import told
 
 STAGE_ROWS = 8
 TOP = [one.name for one in fields_of(ProfileValue) if one.name not in (*GROUPS, "stages")]
@@ -82,7 +83,9 @@ class ProfileFormBase(forms.ModelForm):
             return cleaned
         warnings = value.warnings()
         if warnings and not cleaned["accept_warnings"]:
-            self.add_error("accept_warnings", [*warnings, _("Tick this to save all the same.")])
+            self.add_error(
+                "accept_warnings", [*map(told, warnings), _("Tick this to save all the same.")]
+            )
         return cleaned
 
     @property

@@ -26,6 +26,7 @@ from hermesweb.admin.profile_form import (
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
 from hermesweb.labels import words
 from hermesweb.models import Profile, ProfileVersion
+from hermesweb.sentences import told
 
 
 class VersionInline(ReadOnly, admin.TabularInline):
@@ -114,7 +115,7 @@ def _tell_faults(request: HttpRequest, newest: Iterable[ProfileVersion]) -> None
     for version in newest:
         if version.fault:
             text = gettext("%(version)s is refused, and no run uses it: %(fault)s. Save it anew.")
-            messages.warning(request, text % {"version": version, "fault": version.fault})
+            messages.warning(request, text % {"version": version, "fault": told(version.fault)})
 
 
 def _stage(row: int) -> str:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 from html import escape
+from typing import Any
 
 import pytest
 from builders import a_lease, a_user, said, turn_ended
@@ -28,9 +29,9 @@ from agentcore.options import SummaryOptions
 from agentcore.said import Said, as_json
 from agentcore.usage import Prices, Usage
 from agentcore.verify import Check
-from hermesweb import lease
+from hermesweb import acts, lease
 from hermesweb.lives import snapshot_of
-from hermesweb.models import AgentSession, Compaction
+from hermesweb.models import AgentSession, Compaction, Profile, ProfileVersion
 from hermesweb.outcome import WHY_NOT, unwritten
 from hermesweb.recorder import record
 from hermesweb.sentences import retold, told
@@ -197,3 +198,40 @@ def test_a_turn_says_why_another_model_answered_in_the_language_of_the_page(
     recorded(session, replace(ended, routed=row.routed, waited=True))
     row.refresh_from_db()
     assert row.routed_said["figures"]["name"] == "dear"
+
+
+WRONG = (
+    ({"target": 7}, "target 是大于 0、不超过 1 的小数，而不是 7"),
+    ({"limits": {"result_bytes": "x"}}, "limits.result_bytes 是不小于 0 的整数，而不是 'x'"),
+    ({"hooks": ["gone"]}, "未知的钩子 'gone'"),
+    ({"summary": {"odd": 1}}, "未知的值 summary.odd"),
+)
+
+
+@pytest.mark.parametrize(("values", "text"), WRONG)
+def test_a_profile_is_refused_in_the_language_of_the_page(
+    values: dict[str, Any], text: str
+) -> None:
+    whole = {**Profile.objects.get(name="balanced").current.values, **values}
+    with translation.override("zh-hans"), pytest.raises(acts.Invalid, match=re.escape(text)):
+        acts.save_profile(None, "odd", whole)
+
+
+def test_what_works_badly_is_told_with_its_arithmetic(client: Client, ada: User) -> None:
+    values = Profile.objects.get(name="nanohermes").current.values
+    text = "保留 10 个结果（每个 20,000 bytes）+ 摘要 2,500 +"
+    with translation.override("zh-hans"), pytest.raises(acts.Refused, match=re.escape(text)):
+        acts.save_profile(None, "thrashes", values)
+    with pytest.raises(acts.Refused, match="10 kept results of 20,000 bytes"):
+        acts.save_profile(None, "thrashes", values)
+
+
+def test_why_a_stored_profile_is_refused_stands_on_the_page_in_its_language(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada)
+    version = session.profile_version
+    ProfileVersion.objects.filter(pk=version.pk).update(values={**version.values, "target": 7})
+    text = "target 是大于 0、不超过 1 的小数，而不是 7"
+    assert text in words_of(html_of(client, f"/sessions/{session.pk}/"))
+    assert text in html_of(client, "/")
