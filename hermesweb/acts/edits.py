@@ -84,9 +84,9 @@ def wish(
         take_work(row, blocked=True)
         check(row)
         queued.options = {"revision": row.revision, "numbers": list(numbers)}
-        return {**enqueue(row, queued), "numbers": list(numbers)[:100]}
+        return {**enqueue(row, queued), "numbers": list(numbers)}
 
-    act(who, session, EventKind.INSTRUCTION_QUEUED, change)
+    act(who, session, EventKind.INSTRUCTION_QUEUED, change, listed="numbers")
     wake(session.pk)
     return queued
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -256,3 +257,26 @@ def test_a_filter_that_no_text_can_hold_finds_nothing(ada: User, session: AgentS
     for where in ({"q": "\0"}, {"q": "\0x"}, {"tool": "\0"}):
         assert Caller(ada).put(path, {"where": where, "preview": True}).json()["found"] == []
         assert problem(Caller(ada).put(path, {"where": where}))[:2] == (422, "invalid")
+
+
+def test_the_audit_names_all_that_were_excluded_and_brought_back_the_event_says_how_many(
+    ada: User, script: Callable[..., ScriptedModel]
+) -> None:
+    script(says("x"))
+    session = a_talk(ada, 260)
+    wanted = list(range(3, 203))
+    acts.exclude(ada, session, wanted)
+    taken(session)
+    acts.restore(ada, session, wanted)
+    entries = AuditEntry.objects.filter(chain=session.pk, action="instruction_queued")
+    assert [entry.new["numbers"] for entry in entries.order_by("place")] == [wanted, wanted]
+    events = session.events.filter(kind="instruction_queued").order_by("seq")
+    told = [(event.data["numbers"], event.data["count"]) for event in events]
+    assert told == [(wanted[:100], 200)] * 2
+    assert all(len(json.dumps(event.data)) < 2_000 for event in events)
+
+
+def test_an_event_that_names_all_says_no_count(ada: User, session: AgentSession) -> None:
+    acts.exclude(ada, session, [4])
+    data = session.events.get(kind="instruction_queued").data
+    assert (data["numbers"], "count" in data) == ([4], False)
