@@ -15,6 +15,7 @@ class Occasion(StrEnum):
     BLOCKED = "blocked"
     THRASH = "thrash"
     BREAKER_OPEN = "breaker_open"
+    APPROVAL_WANTED = "approval_wanted"
     RUN_ENDED = "run_ended"
 
 
@@ -30,6 +31,8 @@ def occasions_of(kind: EventKind, facts: Mapping[str, Any]) -> list[Occasion]:
             found = {Occasion.BREAKER_OPEN: facts.get("breaker", {}).get("open")}
         case EventKind.BLOCKED:
             found = {Occasion.BLOCKED: True}
+        case EventKind.APPROVAL_WANTED:
+            found = {Occasion.APPROVAL_WANTED: True}
         case EventKind.RUN_ENDED:
             found = {Occasion.RUN_ENDED: True}
         case _:

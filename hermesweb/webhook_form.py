@@ -15,6 +15,7 @@ NAMES = {
     Occasion.BLOCKED: _("blocked: the next request does not fit"),
     Occasion.THRASH: _("thrash: compacting no longer helps"),
     Occasion.BREAKER_OPEN: _("breaker open: summaries failed too often"),
+    Occasion.APPROVAL_WANTED: _("approval wanted: the run waits for you"),
     Occasion.RUN_ENDED: _("run ended"),
 }
 

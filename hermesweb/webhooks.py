@@ -15,10 +15,12 @@ from hermesweb.wake import deliver
 # Of each webhook: deliveries that may wait, so that a dead receiver fills no table, and those
 # whose outcome is kept.
 MOST_WAITING, KEPT = 100, 200
-# Of an event's facts, what is sent: small, without text from outside but for a run's reason.
+# Of an event's facts, what is sent: small, without text from outside but for the reason of a run or
+# a hook; `tool` is one that is offered.
 FACTS = (
     *("turn", "used", "limit", "unit", "pressure", "tokens", "tokens_are", "window"),
     *("trigger", "state", "used_before", "failure", "run", "end", "reason"),
+    *("tool", "message", "question", "until"),
 )
 BYTES = ("before", "after")
 

@@ -15,7 +15,8 @@ router = Router(tags=["webhooks"])
 
 
 class NewWebhook(Body):
-    """`occasions`: near_threshold, compacted, blocked, thrash, breaker_open, run_ended."""
+    """`occasions`: near_threshold, compacted, blocked, thrash, breaker_open, approval_wanted,
+    run_ended."""
 
     url: str
     occasions: list[str]

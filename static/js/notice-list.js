@@ -4,7 +4,7 @@
 import { kilobytes } from "./turns.js";
 import { gettext } from "./words.js";
 
-const KINDS = ["turn_ended", "compaction_ended", "compaction_failed", "blocked", "run_ended"];
+const KINDS = ["turn_ended", "compaction_ended", "compaction_failed", "blocked", "approval_wanted", "run_ended"];
 const SHOWN_FOR = 8_000;
 const MOST = 3;
 const ENDS = {
@@ -27,6 +27,12 @@ const WORDS = {
   thrash: () => [gettext("Compacting no longer helps: automatic compaction has stopped."), "bad"],
   breaker_open: () => [gettext("Summaries failed too often: for a while none is asked for."), "bad"],
   blocked: () => [gettext("The next request does not fit the window: unpin something or choose a larger one."), "bad"],
+  approval_wanted: ({ tool }) => [
+    tool
+      ? gettext("The run waits for you to allow %(tool)s.", { tool })
+      : gettext("The run waits for you to allow a compaction."),
+    "warn",
+  ],
   run_ended: ({ end }) => [ENDS[end], end === "failed" ? "bad" : "ok"],
 };
 

@@ -49,6 +49,14 @@ def notes(page: Page) -> list[str]:
             {},
             "The next request does not fit the window: unpin something or choose a larger one.",
         ),
+        (
+            *("approval_wanted", "approval_wanted"),
+            *({"tool": "run_command"}, "The run waits for you to allow run_command."),
+        ),
+        (
+            *("approval_wanted", "approval_wanted"),
+            *({}, "The run waits for you to allow a compaction."),
+        ),
         ("run_ended", "run_ended", {"end": "answered"}, "The run ended with an answer."),
     ],
 )

@@ -8,7 +8,15 @@ from scenes import a_talk, compacted
 
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.result import Failure, Trigger
-from agentcore.events import Blocked, CompactionFailed, Event, EventKind, RunEnd, RunEnded
+from agentcore.events import (
+    ApprovalWanted,
+    Blocked,
+    CompactionFailed,
+    Event,
+    EventKind,
+    RunEnd,
+    RunEnded,
+)
 from hermesweb.models import AgentSession
 from hermesweb.occasions import Occasion, occasions_of
 from hermesweb.recorder import record
@@ -80,3 +88,8 @@ def test_a_compaction_that_does_not_help_is_thrash(
     facts: dict[str, Any], expected: list[Occasion]
 ) -> None:
     assert occasions_of(EventKind.COMPACTION_ENDED, facts) == expected
+
+
+def test_an_asked_compaction_is_an_occasion_too() -> None:
+    pressure = turn_ended(1, [said(1, "x")]).pressure
+    assert told(a_talk(), ApprovalWanted("compaction", pressure)) == [["approval_wanted"]]

@@ -19,7 +19,14 @@ from working import ECHO_RAN, calls, calls_of, kinds_of, said_in, says, times_ra
 from agentcore.llm.scripted import ScriptedModel
 from hermesweb import acts, audit, lives, spending, tasks
 from hermesweb.acts import Invalid
-from hermesweb.models import AgentSession, AuditEntry, Instruction, Profile, SessionEvent
+from hermesweb.models import (
+    AgentSession,
+    AuditEntry,
+    Instruction,
+    Profile,
+    SessionEvent,
+    Webhook,
+)
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("woken")]
 
@@ -283,3 +290,19 @@ def test_the_api_lists_and_answers_for_the_owner_alone(
     question = {"allow": False, "reason": "no", "question": items[1]["question"]}
     assert caller.post(f"{path}/c1", question).json()["status"] == "queued"
     assert caller.get(path).json()["items"] == []
+
+
+def test_a_run_that_waits_is_an_occasion_and_is_told_to_a_webhook(
+    careful: Profile, started: Callable[..., AgentSession]
+) -> None:
+    hook = Webhook.objects.create(
+        owner=a_user(), url="https://hook.example/in", occasions=["approval_wanted"]
+    )
+    session = started(calls("run_command", ECHO_RAN, "c1"))
+    event = session.events.get(kind="approval_wanted")
+    assert event.data["occasions"] == ["approval_wanted"]
+    delivery = hook.deliveries.get()
+    question = session.instructions.get(kind="approval").pk
+    assert (delivery.occasion, delivery.facts["tool"]) == ("approval_wanted", "run_command")
+    assert (delivery.facts["question"], delivery.facts["until"]) == (question, event.data["until"])
+    assert "echo" not in str(delivery.facts)
