@@ -47,6 +47,11 @@ def answer(
     return response
 
 
+def at_border(session: AgentSession, now: str, later: str) -> str:
+    """What a change of the list is told as: only while a run is under way it waits for a border."""
+    return now if settles(session) else later
+
+
 def live_context(session: AgentSession) -> dict[str, Any]:
     """What changes on the session page while it is looked at."""
     version = session.version_in_force

@@ -20,7 +20,8 @@ from hermesweb.bulk import Found, Selection, selection, tools
 from hermesweb.choices import BulkChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession
-from hermesweb.reading import can_steer, settles
+from hermesweb.reading import can_steer
+from hermesweb.views.answers import at_border
 
 
 @require_GET
@@ -84,7 +85,7 @@ def undo(request: SignedIn, id: str) -> HttpResponse:
         acts.undo(request.user, session)
         now = _("The last change is undone now.")
         later = _("The last change is undone at the next safe border.")
-        messages.success(request, now if settles(session) else later)
+        messages.success(request, at_border(session, now, later))
     except acts.Refused as refusal:
         messages.error(request, str(refusal))
     return redirect("bulk", session.pk)
@@ -101,10 +102,14 @@ def _done(request: SignedIn, session: AgentSession, chosen: Selection, do: str) 
     who, reason = request.user, request.POST.get("reason", "")
     if do == "exclude":
         acts.exclude(who, session, chosen.leaving.numbers)
-        return _left(len(chosen.leaving.numbers))
+        return _left(session, len(chosen.leaving.numbers))
     if do == "restore":
         acts.restore(who, session, chosen.found.numbers if chosen.gone else [])
-        return _("They come back with their groups at the next safe border.")
+        return at_border(
+            session,
+            _("They come back with their groups now."),
+            _("They come back with their groups at the next safe border."),
+        )
     if do == "pin":
         acts.pin(who, session, chosen.unpinned.numbers, reason=reason)
         return _("They are pinned: every compaction keeps them.")
@@ -114,11 +119,12 @@ def _done(request: SignedIn, session: AgentSession, chosen: Selection, do: str) 
     return ""
 
 
-def _left(count: int) -> str:
-    text = ngettext(
+def _left(session: AgentSession, count: int) -> str:
+    now = ngettext("%(count)d message leaves now.", "%(count)d messages leave now.", count)
+    later = ngettext(
         "%(count)d message leaves at the next safe border.",
         "%(count)d messages leave at the next safe border.",
         count,
     )
     told: dict[str, Any] = {"count": count}
-    return text % told
+    return at_border(session, now, later) % told

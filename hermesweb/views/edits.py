@@ -12,8 +12,8 @@ from hermesweb.access import session_or_404, session_with
 from hermesweb.bulk import whole_topic
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, Instruction
-from hermesweb.reading import can_steer, settles
-from hermesweb.views.answers import answer
+from hermesweb.reading import can_steer
+from hermesweb.views.answers import answer, at_border
 
 
 @require_POST
@@ -31,12 +31,9 @@ def undo(request: SignedIn, id: str, number: int) -> HttpResponse:
 
 
 def _undone(session: AgentSession, number: int) -> str:
-    """A border is waited for only while a run is under way."""
-    if settles(session):
-        text = _("Compaction %(number)s is undone now.")
-    else:
-        text = _("Compaction %(number)s is undone at the next safe border.")
-    return text % {"number": number}
+    now = _("Compaction %(number)s is undone now.")
+    later = _("Compaction %(number)s is undone at the next safe border.")
+    return at_border(session, now, later) % {"number": number}
 
 
 @require_POST
@@ -47,9 +44,14 @@ def restore(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.restore(request.user, session, [number]),
-        said=_("Message %(number)s comes back with its group at the next safe border.")
-        % {"number": number},
+        said=lambda done: _restored(session, number),
     )
+
+
+def _restored(session: AgentSession, number: int) -> str:
+    now = _("Message %(number)s comes back with its group now.")
+    later = _("Message %(number)s comes back with its group at the next safe border.")
+    return at_border(session, now, later) % {"number": number}
 
 
 @require_POST
@@ -60,9 +62,14 @@ def exclude(request: SignedIn, id: str, number: int) -> HttpResponse:
         request,
         session,
         lambda: acts.exclude(request.user, session, [number]),
-        said=_("Message %(number)s leaves with its group at the next safe border.")
-        % {"number": number},
+        said=lambda done: _excluded(session, number),
     )
+
+
+def _excluded(session: AgentSession, number: int) -> str:
+    now = _("Message %(number)s leaves with its group now.")
+    later = _("Message %(number)s leaves with its group at the next safe border.")
+    return at_border(session, now, later) % {"number": number}
 
 
 @require_POST
@@ -97,9 +104,7 @@ def new_topic(request: SignedIn, id: str) -> HttpResponse:
             request,
             session,
             lambda: acts.new_topic(request.user, session),
-            said=_(
-                "A new topic begins at the next safe border; the archive keeps all of this one."
-            ),
+            said=lambda done: _begun(session),
         )
     context = {
         "section": "sessions",
@@ -108,3 +113,9 @@ def new_topic(request: SignedIn, id: str) -> HttpResponse:
         "can_steer": can_steer(session),
     }
     return render(request, "session/new_topic.html", context)
+
+
+def _begun(session: AgentSession) -> str:
+    now = _("A new topic begins now; the archive keeps all of this one.")
+    later = _("A new topic begins at the next safe border; the archive keeps all of this one.")
+    return at_border(session, now, later)

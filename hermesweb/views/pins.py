@@ -13,6 +13,7 @@ from hermesweb.access import session_or_404
 from hermesweb.http import SignedIn
 from hermesweb.pinned import drawer
 from hermesweb.reading import can_steer
+from hermesweb.views.answers import at_border
 
 
 @require_GET
@@ -47,8 +48,9 @@ def change(request: SignedIn, id: str) -> HttpResponse:
             acts.unpin(request.user, session, [number])
         elif do == "restore":
             acts.restore(request.user, session, [number])
-            said = _("Message %(number)s comes back at the next safe border.")
-            messages.success(request, said % {"number": number})
+            now = _("Message %(number)s comes back now.")
+            later = _("Message %(number)s comes back at the next safe border.")
+            messages.success(request, at_border(session, now, later) % {"number": number})
         else:
             return HttpResponseBadRequest("do: pin, unpin or restore", content_type="text/plain")
     except (acts.Invalid, acts.Refused) as refusal:

@@ -17,8 +17,8 @@ from hermesweb.charts import STRIP_ROWS, TABLE_ROWS, chart, packed, with_parts
 from hermesweb.choices import MessageChoice, problems
 from hermesweb.http import SignedIn
 from hermesweb.models import AgentSession, StoredTurn
-from hermesweb.reading import BUSY, read
-from hermesweb.views.answers import answer, list_context, live_context
+from hermesweb.reading import BUSY, read, resumes
+from hermesweb.views.answers import answer, at_border, list_context, live_context
 from hermesweb.views.downloads import csv_file
 
 
@@ -117,16 +117,19 @@ def stop(request: SignedIn, id: str) -> HttpResponse:
 @login_required
 def resume(request: SignedIn, id: str) -> HttpResponse:
     session = session_or_404(request.user, id)
+    offered = resumes(session, session.version_in_force)
     return answer(
         request,
         session,
         lambda: acts.resume(request.user, session),
-        said=lambda done: _resumed(session),
+        said=lambda done: _resumed(session, offered),
     )
 
 
-def _resumed(session: AgentSession) -> str:
-    return _("The run goes on.") if session.status in BUSY else _("Automatic compaction goes on.")
+def _resumed(session: AgentSession, offered: str) -> str:
+    if session.status in BUSY and offered != "compaction":
+        return _("The run goes on.")
+    return _("Automatic compaction goes on.")
 
 
 @require_POST
@@ -137,8 +140,14 @@ def compact(request: SignedIn, id: str) -> HttpResponse:
         request,
         session,
         lambda: acts.compact_now(request.user, session),
-        said=_("A compaction is queued: it is made at the next safe border."),
+        said=lambda done: _compacts(session),
     )
+
+
+def _compacts(session: AgentSession) -> str:
+    now = _("A compaction is queued: it is made now.")
+    later = _("A compaction is queued: it is made at the next safe border.")
+    return at_border(session, now, later)
 
 
 def _turns(session: AgentSession) -> Iterator[StoredTurn]:

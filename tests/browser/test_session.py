@@ -164,7 +164,7 @@ def test_the_key_of_a_new_topic_leads_to_a_question(watched: Any) -> None:
     assert call(watched, f"sessions/{session}")["revision"] == 0
     page.keyboard.press("Control+Enter")
     page.wait_for_url(f"**/sessions/{session}/")
-    expect(page.locator("main")).to_contain_text("A new topic begins at the next safe border")
+    expect(page.locator("main")).to_contain_text("A new topic begins now")
 
 
 def test_what_is_beneath_a_notice_is_clicked_through_it(watched: Any) -> None:

@@ -114,7 +114,7 @@ def test_they_leave_in_one_revision_that_is_undone_at_once(
     before = numbers(session)
     html = html_of(client, url(session, "?tool=read_file"))
     response = client.post(url(session, "change"), {**form(html), "do": "exclude"}, follow=True)
-    assert "8 messages leave at the next safe border" in words_of(response.content.decode())
+    assert "8 messages leave now" in words_of(response.content.decode())
     taken(session)
     assert session.revision == 1
     assert [one for one in numbers(session) if one in before] == [1, 2, 11, 12]

@@ -240,7 +240,7 @@ def test_a_new_topic_is_asked_for_with_what_leaves(
     assert "It can be undone until the next request is sent" in words
     assert not session.instructions.exists()
     answer = client.post(f"{page}new_topic", follow=True)
-    assert "A new topic begins at the next safe border" in words_of(answer.content.decode())
+    assert "A new topic begins now" in words_of(answer.content.decode())
     assert session.instructions.get().kind == "new_topic"
 
 

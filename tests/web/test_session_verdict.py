@@ -98,6 +98,27 @@ def test_resume_says_what_goes_on(client: Client, ada: User) -> None:
     assert "The run goes on." in words_of(told)
 
 
+@pytest.mark.parametrize(
+    ("status", "offered"), [("idle", True), ("running", True), ("queued", True), ("waiting", False)]
+)
+def test_the_end_of_a_hold_is_named_only_where_it_is_offered(
+    client: Client, ada: User, status: str, offered: bool
+) -> None:
+    session = full(a_talk(ada, 8, hold=True), status=status)
+    words = words_of(html_of(client, url(session)))
+    assert "Nothing is compacted by itself." in words
+    assert ("Resume to end that now." in words) is offered
+    assert ("Resume compaction" in words) is offered
+
+
+def test_a_hold_of_a_run_at_work_ends_without_touching_the_run(client: Client, ada: User) -> None:
+    session = full(a_talk(ada, 8, hold=True), status="running", run_open=True)
+    told = client.post(url(session, "resume"), follow=True).content.decode()
+    assert "Automatic compaction goes on." in words_of(told)
+    session.refresh_from_db()
+    assert (session.hold, session.status, session.run_open) == (False, "running", True)
+
+
 def test_what_is_left_is_told_while_there_is_no_pace(client: Client, ada: User) -> None:
     session = full(a_talk(ada, 4), used=1_200, limit=24_000)
     words = words_of(html_of(client, url(session)))
@@ -114,6 +135,28 @@ def test_an_undo_is_told_as_it_comes_and_in_the_side_panel(client: Client, ada: 
     )
     session.stored_compactions.update(state="undone")
     assert "Compaction 1 undone" in words_of(html_of(client, url(session)))
+
+
+CHANGES = [
+    ("messages/4/exclude", {}, "Message 4 leaves with its group"),
+    ("messages/4/restore", {}, "Message 4 comes back with its group"),
+    ("pins/change", {"do": "restore", "number": "4"}, "Message 4 comes back"),
+    ("new_topic", {}, "A new topic begins"),
+    ("compactions", {}, "A compaction is queued: it is made"),
+]
+
+
+@pytest.mark.parametrize(("path", "sent", "told"), CHANGES)
+@pytest.mark.parametrize(("run_open", "when"), [(False, "now"), (True, "at the next safe border")])
+def test_a_change_of_the_list_waits_for_a_border_only_of_a_run(
+    client: Client, ada: User, path: str, sent: dict[str, str], told: str, run_open: bool, when: str
+) -> None:
+    session = a_talk(ada, 12)
+    if "back" in told:
+        compacted(session)
+    full(session, run_open=run_open)
+    answer = client.post(url(session, path), sent, follow=True).content.decode()
+    assert f"{told} {when}" in words_of(answer)
 
 
 def test_an_undo_waits_for_the_border_of_a_run(client: Client, ada: User) -> None:
