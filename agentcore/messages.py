@@ -13,6 +13,7 @@ from agentcore.breakdown import Category, Mark, Sizes, byte_length, measure_mess
 from agentcore.errors import MessageError
 from agentcore.facts import Fact
 from agentcore.frozen import maker
+from agentcore.said import Said
 from agentcore.wire import dumps, encoded, loads
 
 
@@ -199,12 +200,15 @@ def _loaded(wire: str) -> Any:
 
 def _role(value: Any) -> Role:
     if not isinstance(value, Mapping):
-        raise MessageError(f"a message is an object, not {type(value).__name__}")
+        kind = type(value).__name__
+        raise MessageError(Said("a message is an object, not {kind}", kind=kind))
     try:
         return Role(str(value.get("role")))
     except ValueError:
         roles = ", ".join(Role)
-        raise MessageError(f"unknown role {value.get('role')!r}: use one of {roles}") from None
+        name = repr(value.get("role"))
+        said = Said("unknown role {name}: use one of {known}", name=name, known=roles)
+        raise MessageError(said) from None
 
 
 def _build(
@@ -230,14 +234,16 @@ def _build(
 def _calls(value: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     calls = value.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise MessageError(f"tool_calls is a list of calls, not {calls!r:.80}")
+        text = f"{calls!r:.80}"
+        raise MessageError(Said("tool_calls is a list of calls, not {value}", value=text))
     return tuple(_call(call) for call in calls)
 
 
 def _call(call: Any) -> ToolCall:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
-        raise MessageError(f"a tool call has an id and a function, not {call!r:.80}")
+        text = f"{call!r:.80}"
+        raise MessageError(Said("a tool call has an id and a function, not {value}", value=text))
     arguments = function.get("arguments", "")
     if not isinstance(arguments, str):
         arguments = dumps(arguments)

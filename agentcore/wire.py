@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from agentcore.errors import WireError
+from agentcore.said import Said
 
 MAX_DEPTH = 200
 
@@ -45,7 +46,7 @@ def loads(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WireError(f"not JSON: {error}") from error
+        raise WireError(Said("not JSON: {error}", error=str(error))) from error
 
 
 def _check(value: Any, depth: int) -> None:
@@ -54,20 +55,21 @@ def _check(value: Any, depth: int) -> None:
         return
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise WireError(f"{value!r} has no JSON form: send it as text")
+            raise WireError(Said("{value} has no JSON form: send it as text", value=repr(value)))
     elif isinstance(value, dict | list | tuple):
         if depth >= MAX_DEPTH:
-            raise WireError(f"nested more than {MAX_DEPTH} deep")
+            raise WireError(Said("nested more than {most} deep", most=MAX_DEPTH))
         if isinstance(value, dict):
             _check_keys(value)
             value = value.values()
         for item in value:
             _check(item, depth + 1)
     else:
-        raise WireError(f"{type(value).__name__} has no JSON form: convert it first")
+        kind = type(value).__name__
+        raise WireError(Said("{kind} has no JSON form: convert it first", kind=kind))
 
 
 def _check_keys(value: dict[Any, Any]) -> None:
     for key in value:
         if not isinstance(key, str):
-            raise WireError(f"the key {key!r} is not a string")
+            raise WireError(Said("the key {key} is not a string", key=repr(key)))

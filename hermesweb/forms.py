@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from agentcore.errors import TranscriptError
 from agentcore.limits import Limits
 from agentcore.memory import EntryKind
 from agentcore.options import Mode
@@ -16,6 +17,7 @@ from hermesweb import access, endpoints
 from hermesweb.acts import Invalid
 from hermesweb.labels import sentence, words_lazy
 from hermesweb.models import AgentSession, Profile
+from hermesweb.sentences import told
 from hermesweb.templatetags.units import plain
 
 # An upload is read into memory as a whole.
@@ -198,8 +200,8 @@ class ImportFile(forms.Form):
             )
         return file
 
-    def add_refusal(self, name: str, reason: str) -> None:
+    def add_refusal(self, name: str, error: TranscriptError) -> None:
         formats = ", ".join(name.replace("-", " ") for name in Format)
         text = _("%(file)s: %(reason)s. Nothing was stored. Known: %(formats)s.")
-        facts = {"file": plain(name), "reason": plain(reason), "formats": formats}
+        facts = {"file": plain(name), "reason": plain(told(str(error))), "formats": formats}
         self.add_error("file", text % facts)

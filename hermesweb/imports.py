@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from agentcore.errors import TranscriptError
 from agentcore.events import EventKind
+from agentcore.said import Said, as_json
 from agentcore.transcripts import Recording, load_all
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Profile, SessionKind
@@ -82,7 +83,7 @@ def _store_tree(
 def _check(end: float | None) -> None:
     if end is not None and time.monotonic() > end:
         raise TranscriptError(
-            "storing it takes longer than an upload may: use manage.py import_session"
+            Said("storing it takes longer than an upload may: use manage.py import_session")
         )
 
 
@@ -92,11 +93,17 @@ def _session(
     profile = Profile.objects.get(name=PROFILE)
     version = profile.current
     if version.fault:
-        raise TranscriptError(
-            f"its limit would come from {version}, which is refused: {version.fault}; save that "
-            "profile anew, then import"
+        said = Said(
+            "its limit would come from {version}, which is refused: {fault}; save that profile "
+            "anew, then import",
+            version=str(version),
+            fault=version.fault,
         )
-    problems = [asdict(problem) for problem in recording.problems[:PROBLEMS_KEPT]]
+        raise TranscriptError(said)
+    problems = [
+        {**asdict(problem), "said": as_json(problem.detail)}
+        for problem in recording.problems[:PROBLEMS_KEPT]
+    ]
     return AgentSession.objects.create(
         owner=owner,
         kind=SessionKind.IMPORTED,

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from agentcore.messages import Role, ToolStatus
+from agentcore.said import Said
 from agentcore.snapshot import PLACES_A_NUMBER
 from agentcore.transcripts.base import ChangeKind, Format, ProblemKind, Recording
 from agentcore.transcripts.scalars import count, iso_time, json_text
@@ -57,7 +58,8 @@ class ChatLog:
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, Mapping) else None
         if not isinstance(message, dict):
-            self.tape.problem(line, ProblemKind.BAD_MESSAGE, "a response without a message")
+            detail = Said("a response without a message")
+            self.tape.problem(line, ProblemKind.BAD_MESSAGE, detail)
             return
         draft = self.tape.append(self._said({**message, "role": "assistant"}, line))
         draft.at = iso_time(response.get("created")) or self._at
@@ -77,7 +79,11 @@ class ChatLog:
             if isinstance(value, dict):
                 found.append(value)
             else:
-                detail = f"entry {index}: {type(value).__name__} instead of a message"
+                detail = Said(
+                    "entry {index}: {kind} instead of a message",
+                    index=index,
+                    kind=type(value).__name__,
+                )
                 self.tape.problem(line, ProblemKind.BAD_MESSAGE, detail)
         return found
 

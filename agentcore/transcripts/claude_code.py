@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 from agentcore.errors import WireError
 from agentcore.messages import content_text
+from agentcore.said import Said
 from agentcore.transcripts.base import Format, Problem, ProblemKind, Recording
 from agentcore.transcripts.claude_talk import Talk
 from agentcore.transcripts.lines import read_values
@@ -36,7 +37,7 @@ def load(stream: BinaryIO) -> tuple[Recording, ...]:
         if isinstance(value, dict):
             session.take(value, line)
         else:
-            detail = f"{type(value).__name__} instead of a record"
+            detail = Said("{kind} instead of a record", kind=type(value).__name__)
             problems.append(Problem(line, ProblemKind.BAD_LINE, detail))
     return (session.recording(problems),)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentcore.breakdown import Mark
 from agentcore.messages import content_text
+from agentcore.said import Said
 from agentcore.transcripts.base import ChangeKind, ProblemKind, TurnStatus
 from agentcore.transcripts.branches import branch
 from agentcore.transcripts.claude_blocks import (
@@ -67,7 +68,7 @@ class Talk:
 
     def _take_message(self, record: Record, line: int) -> None:
         if self._is_repeated(record):
-            detail = f"the record {record['uuid']!r:.80} again"
+            detail = Said("the record {record} again", record=f"{record['uuid']!r:.80}")
             self.tape.problem(line, ProblemKind.REPEATED_RECORD, detail)
         elif record.get("isCompactSummary") is True:
             self._summary(record, line)
@@ -203,7 +204,7 @@ class Talk:
         """A compaction whose summary is not in the file: what was before it is not sent either."""
         boundary, self._boundary = self._boundary, None
         if boundary:
-            detail = "a compaction without a summary behind it"
+            detail = Said("a compaction without a summary behind it")
             self.tape.problem(boundary.line, ProblemKind.NO_SUMMARY, detail)
             self._compact([], boundary.record)
 

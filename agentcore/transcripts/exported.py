@@ -14,6 +14,7 @@ from agentcore.compaction.plan import Revision
 from agentcore.errors import MessageError, WireError
 from agentcore.kinds import EventKind
 from agentcore.messages import Cut, Message, ToolStatus, born
+from agentcore.said import Said
 from agentcore.snapshot import PLACES_A_NUMBER, State
 from agentcore.transcripts.base import (
     ChangeKind,
@@ -62,7 +63,8 @@ def load(stream: BinaryIO) -> tuple[Recording, ...]:
         except (MessageError, WireError, RecursionError) as error:
             reading.problems.append(Problem(line, ProblemKind.BAD_MESSAGE, str(error)))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            detail = f"no record of an export: {type(error).__name__}: {str(error)[:200]}"
+            told = f"{type(error).__name__}: {str(error)[:200]}"
+            detail = Said("no record of an export: {error}", error=told)
             reading.problems.append(Problem(line, ProblemKind.BAD_LINE, detail))
     return (reading.recording(),)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from agentcore.limits import MIB
+from agentcore.said import Said
 from agentcore.transcripts.base import Problem, ProblemKind
 
 MAX_LINE_BYTES = 64 * MIB
@@ -35,7 +36,7 @@ def read_values(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int
             kind = ProblemKind.TORN_TAIL if torn else ProblemKind.BAD_LINE
             problems.append(Problem(number, kind, reason))
         if len(values) > 1:
-            detail = f"{len(values)} records on one line, all read"
+            detail = Said("{count} records on one line, all read", count=len(values))
             problems.append(Problem(number, ProblemKind.GLUED_RECORDS, detail))
         for value in values:
             yield number, value
@@ -53,13 +54,13 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _decode(raw: bytes) -> tuple[str, str]:
     if len(raw) > MAX_LINE_BYTES:
-        return "", f"longer than {MAX_LINE_BYTES} bytes"
+        return "", Said("longer than {most} bytes", most=MAX_LINE_BYTES)
     if raw.strip(b"\0\r\n") == b"" and b"\0" in raw:
-        return "", f"{raw.count(0)} NUL bytes"
+        return "", Said("{count} NUL bytes", count=raw.count(0))
     try:
         return raw.decode().strip(" \t\r\n"), ""
     except UnicodeDecodeError as error:
-        return "", f"not UTF-8 at byte {error.start}"
+        return "", Said("not UTF-8 at byte {place}", place=error.start)
 
 
 def _values(text: str) -> tuple[list[Any], str]:
@@ -70,7 +71,7 @@ def _values(text: str) -> tuple[list[Any], str]:
         try:
             value, at = _DECODER.raw_decode(text, at)
         except RecursionError:
-            return values, "nested too deep"
+            return values, Said("nested too deep")
         except ValueError as error:
             last = _last_record(text, at)
             return [*values, *last], _reason(error, len(text))
@@ -95,5 +96,10 @@ def _last_record(text: str, at: int) -> list[Any]:
 
 def _reason(error: ValueError, length: int) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"not JSON at character {error.pos} of {length}: {error.msg}"
-    return f"not readable: {str(error)[:120]}"
+        return Said(
+            "not JSON at character {place} of {length}: {error}",
+            place=error.pos,
+            length=length,
+            error=error.msg,
+        )
+    return Said("not readable: {error}", error=str(error)[:120])

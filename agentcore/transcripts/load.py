@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from agentcore.errors import TranscriptError
+from agentcore.said import Said
 from agentcore.transcripts import claude_code, exported, openai_chat
 from agentcore.transcripts.base import Format, Recording
 from agentcore.transcripts.lines import read_values
@@ -45,7 +46,7 @@ def load_all(source: Source, format: Format | str | None = None) -> tuple[Record
         else:
             recordings = openai_chat.load_lines(stream) if is_lines else openai_chat.load(stream)
     if not any(recording.messages or recording.skipped for recording in recordings):
-        raise TranscriptError(f"nothing in it is of the format {found}")
+        raise TranscriptError(Said("nothing in it is of the format {format}", format=str(found)))
     return recordings
 
 
@@ -54,7 +55,8 @@ def _format(name: Format | str | None) -> Format | None:
         return None if name is None else Format(name)
     except ValueError:
         known = ", ".join(Format)
-        raise TranscriptError(f"unknown format {name!r}: use one of {known}") from None
+        said = Said("unknown format {name}: use one of {known}", name=repr(name), known=known)
+        raise TranscriptError(said) from None
 
 
 def _open(source: Source) -> BinaryIO:
@@ -65,7 +67,7 @@ def _open(source: Source) -> BinaryIO:
         stream = Path(source).open("rb")  # noqa: SIM115 - the caller closes it
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise TranscriptError(f"cannot be read: {reason}") from error
+        raise TranscriptError(Said("cannot be read: {reason}", reason=reason)) from error
     if stream.seekable():
         return stream
     with stream:
@@ -87,17 +89,19 @@ def _detect(stream: BinaryIO, wanted: Format | None = None) -> tuple[Format, boo
         return wanted, True
     stream.seek(0)
     if count > 1 and isinstance(first, dict):
-        raise TranscriptError(f"no reader knows these lines: {_shape(first)}")
+        raise TranscriptError(Said("no reader knows these lines: {shape}", shape=_shape(first)))
     document = openai_chat.read_document(stream)
     if wanted or openai_chat.is_document(document):
         return Format.OPENAI_CHAT, False
-    raise TranscriptError(f"no reader knows this JSON: {_shape(document)}")
+    raise TranscriptError(Said("no reader knows this JSON: {shape}", shape=_shape(document)))
 
 
-def _shape(value: Any) -> str:
+def _shape(value: Any) -> Said:
     if isinstance(value, list) and value and not isinstance(value[0], list):
-        return f"a list that begins with {_shape(value[0])}"
+        return Said("a list that begins with {shape}", shape=_shape(value[0]))
     if not isinstance(value, dict):
-        return f"{type(value).__name__} at the top"
+        return Said("{kind} at the top", kind=type(value).__name__)
     names = ", ".join(repr(name)[:40] for name in list(value)[:_NAMES_SHOWN])
-    return f"an object with the members {names}" if names else "an empty object"
+    if not names:
+        return Said("an empty object")
+    return Said("an object with the members {names}", names=names)

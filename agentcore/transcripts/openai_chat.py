@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from agentcore.errors import TranscriptError
 from agentcore.limits import MIB
 from agentcore.messages import Role
+from agentcore.said import Said
 from agentcore.transcripts.base import ProblemKind, Recording
 from agentcore.transcripts.chat_log import ChatLog
 from agentcore.transcripts.lines import BOM, read_values
@@ -37,15 +38,18 @@ def read_document(stream: BinaryIO) -> Any:
     """The JSON value of a whole file. Raises TranscriptError with the reason."""
     raw = stream.read(MAX_DOCUMENT_BYTES + 1)
     if not raw.removeprefix(BOM).strip():
-        raise TranscriptError("the file is empty")
+        raise TranscriptError(Said("the file is empty"))
     if len(raw) > MAX_DOCUMENT_BYTES:
-        raise TranscriptError(f"longer than {MAX_DOCUMENT_BYTES} bytes: split it, or use JSONL")
+        said = Said("longer than {most} bytes: split it, or use JSONL", most=MAX_DOCUMENT_BYTES)
+        raise TranscriptError(said)
     try:
         return json.loads(raw.removeprefix(BOM).decode())
     except UnicodeDecodeError as error:
-        raise TranscriptError(f"neither JSON nor JSONL: not UTF-8 at byte {error.start}") from error
+        place = Said("not UTF-8 at byte {place}", place=error.start)
+        raise TranscriptError(Said("neither JSON nor JSONL: {error}", error=place)) from error
     except (ValueError, RecursionError) as error:
-        raise TranscriptError(f"neither JSON nor JSONL: {str(error)[:200]}") from error
+        said = Said("neither JSON nor JSONL: {error}", error=str(error)[:200])
+        raise TranscriptError(said) from error
 
 
 def load(stream: BinaryIO) -> tuple[Recording, ...]:
@@ -57,10 +61,11 @@ def load(stream: BinaryIO) -> tuple[Recording, ...]:
         log = ChatLog()
         _enter(log, document, None)
         return (log.recording(),)
-    raise TranscriptError(
+    said = Said(
         "no chat-completions JSON: expected a list of messages, an object with `messages`, "
         "or a list of runs with `traj`"
     )
+    raise TranscriptError(said)
 
 
 def load_lines(stream: BinaryIO) -> tuple[Recording, ...]:
@@ -70,7 +75,7 @@ def load_lines(stream: BinaryIO) -> tuple[Recording, ...]:
         if is_document(value):
             _enter(log, value, line)
         else:
-            log.tape.problem(line, ProblemKind.BAD_LINE, "no request with messages")
+            log.tape.problem(line, ProblemKind.BAD_LINE, Said("no request with messages"))
     return (log.recording(),)
 
 

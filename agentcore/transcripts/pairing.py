@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agentcore.messages import Role
+from agentcore.said import Said
 from agentcore.transcripts.base import Problem, ProblemKind
 from agentcore.transcripts.tape import Draft, Step
 
@@ -36,14 +37,23 @@ def pairing_problems(steps: Sequence[Step]) -> Iterator[Problem]:
 
 def _unanswered(call_id: str, draft: Draft) -> Problem:
     number = draft.message.number if draft.message else 0
-    detail = f"message {number}: the call {call_id!r:.80} has no result"
+    detail = Said(
+        "message {number}: the call {call} has no result", number=number, call=f"{call_id!r:.80}"
+    )
     return Problem(draft.line, ProblemKind.UNANSWERED_CALL, detail, number)
 
 
 def _surplus(call_id: str, draft: Draft, *, again: bool) -> Problem:
     number = draft.message.number if draft.message else 0
+    call = f"{call_id!r:.80}"
     if again:
-        detail = f"message {number}: a second result for the call {call_id!r:.80}"
+        detail = Said(
+            "message {number}: a second result for the call {call}", number=number, call=call
+        )
         return Problem(draft.line, ProblemKind.DUPLICATE_RESULT, detail, number)
-    detail = f"message {number}: a result for the call {call_id!r:.80}, which is not there"
+    detail = Said(
+        "message {number}: a result for the call {call}, which is not there",
+        number=number,
+        call=call,
+    )
     return Problem(draft.line, ProblemKind.ORPHAN_RESULT, detail, number)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from agentcore.breakdown import Mark
 from agentcore.errors import TranscriptError
 from agentcore.messages import Message, ToolStatus
+from agentcore.said import Said
 from agentcore.transcripts.base import ChangeKind, Problem, ProblemKind, TurnStatus
 from agentcore.usage import Usage
 
@@ -150,10 +151,12 @@ class Tape:
         """Raises TranscriptError for a recording that jumps about more than can be followed."""
         self.work += work
         if self.work > MOST_WORK or self.moved > MOST_MOVED:
-            raise TranscriptError(
-                f"it jumps between branches too often to be followed ({self.moved:,} messages put "
-                "in and taken out): import a part of it"
+            said = Said(
+                "it jumps between branches too often to be followed ({count:,} messages put in "
+                "and taken out): import a part of it",
+                count=self.moved,
             )
+            raise TranscriptError(said)
 
     def problem(self, line: int | None, kind: ProblemKind, detail: str) -> None:
         self.problems.append(Problem(line, kind, detail))

@@ -9,6 +9,7 @@ from agentcore.compaction.plan import Revision, runs_of
 from agentcore.errors import MessageError, WireError
 from agentcore.messages import Message, born
 from agentcore.redact import masked_start
+from agentcore.said import Said
 from agentcore.snapshot import PLACES_A_NUMBER, State
 from agentcore.transcripts.base import (
     ChangeKind,
@@ -176,7 +177,8 @@ def _check_parts(content: Any) -> None:
     for part in content if isinstance(content, list) else []:
         kind = part.get("type") if isinstance(part, dict) else None
         if not isinstance(kind, str | None):
-            raise MessageError(f"the type of a part is a name, not {type(kind).__name__}")
+            name = type(kind).__name__
+            raise MessageError(Said("the type of a part is a name, not {kind}", kind=name))
 
 
 def _first_instruction(messages: tuple[Message, ...]) -> str:

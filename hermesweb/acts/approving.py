@@ -21,6 +21,7 @@ from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.acts.naming import usable
 from hermesweb.acts.telling import act
 from hermesweb.models import AgentSession, Instruction, InstructionState, Status
+from hermesweb.sentences import told
 from hermesweb.shown import storable
 from hermesweb.tools import toolbox_of
 from hermesweb.wake import wake
@@ -158,7 +159,7 @@ def _altered(call: ToolCall, arguments: Mapping[str, Any]) -> str | None:
         return None if wanted == before else dumps(wanted)
     except WireError as error:
         text = _("the arguments have no JSON form: %(error)s")
-        raise Invalid(text % {"error": error}, "arguments") from error
+        raise Invalid(text % {"error": told(str(error))}, "arguments") from error
 
 
 def _check(row: AgentSession, call: ToolCall) -> None:

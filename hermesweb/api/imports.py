@@ -51,5 +51,9 @@ def _shape(session: AgentSession) -> dict[str, Any]:
         "messages": session.last_number,
         "turns": session.turns,
         "incomplete": session.incomplete,
-        "problems": session.problems,
+        "problems": [_problem(one) for one in session.problems],
     }
+
+
+def _problem(kept: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in kept.items() if name != "said"}

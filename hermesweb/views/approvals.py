@@ -20,6 +20,7 @@ from hermesweb.http import SignedIn
 from hermesweb.labels import sentence
 from hermesweb.models import AgentSession, Instruction
 from hermesweb.reading import can_steer
+from hermesweb.sentences import told
 from hermesweb.views.answers import answer
 
 
@@ -80,7 +81,8 @@ def _entered(text: str | None) -> Mapping[str, Any] | None:
     try:
         entered = loads(text)
     except WireError as error:
-        raise Invalid(_("the arguments are %(error)s") % {"error": error}, "arguments") from error
+        text = _("the arguments are %(error)s") % {"error": told(str(error))}
+        raise Invalid(text, "arguments") from error
     if not isinstance(entered, dict):
         raise Invalid(_("the arguments are one JSON object, in braces"), "arguments")
     return entered

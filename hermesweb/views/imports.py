@@ -23,7 +23,7 @@ def new(request: SignedIn) -> HttpResponse:
         try:
             session = import_recording(request.user, file.read(), file.name, seconds=WAIT_SECONDS)
         except TranscriptError as error:
-            form.add_refusal(file.name, str(error))
+            form.add_refusal(file.name, error)
         else:
             return redirect("imported", session.pk)
     context = {"section": "sessions", "form": form}

@@ -120,3 +120,17 @@ def test_a_stranger_is_sent_to_sign_in(client: Client) -> None:
 
 def test_it_rejects_put(client: Client, ada: User) -> None:
     assert client.put("/imports/new/").status_code == 405
+
+
+def test_a_page_in_chinese_names_them_in_chinese(client: Client, ada: User) -> None:
+    client.cookies["django_language"] = "zh-hans"
+    glued = BROKEN_LINES + b"\n" + _line("user", "on", "c", "b") + _line("user", "go", "d", "c")
+    html = upload(client, glued, "chat.jsonl").content.decode()
+    assert "<td>在 16 个字符中的第 9 个处不是 JSON：" in html
+    assert "<td>一行中有 2 条记录，均已读取</td>" in html
+    session = AgentSession.objects.get()
+    told = client.get(f"/api/v1/imports/{session.pk}").json()["problems"]
+    assert [set(one) for one in told] == [{"line", "kind", "detail", "number"}] * 2
+    assert told[1]["detail"] == "2 records on one line, all read"
+    html = upload(client, b'{"odd": 1}').content.decode()
+    assert "没有读取器认识此 JSON：对象，其成员为 &#x27;odd&#x27;" in html
