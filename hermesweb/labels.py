@@ -87,6 +87,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "occasions and deliveries": (
         *(_("near threshold"), _("compacted"), _("thrash"), _("breaker open"), _("delivered")),
+        _("test"),
     ),
     "values of a profile": (
         *(_("above"), _("automatic"), _("assumed window"), _("background bytes")),

@@ -8,6 +8,9 @@ from typing import Any
 
 from agentcore.kinds import EventKind
 
+# What a delivery is called that only asks whether it arrives.
+TEST = "test"
+
 
 class Occasion(StrEnum):
     NEAR_THRESHOLD = "near_threshold"

@@ -90,20 +90,19 @@ def fetcher() -> Fetcher:
 
 def body(delivery: Delivery) -> dict[str, Any]:
     """What is sent, as JSON; secrets masked. Sizes are bytes where their name says so, else in
-    `unit`."""
-    session = delivery.session
-    told = {
+    `unit`. A test has no session, `seq` or figures."""
+    told: dict[str, Any] = {
         "id": delivery.key,
         "occasion": delivery.occasion,
         "at": delivery.at.isoformat(),
-        "session": {
+    }
+    if session := delivery.session:
+        told["session"] = {
             "id": session.pk,
             "title": session.title,
             "url": _home() + reverse("session", args=[session.pk]),
-        },
-        "seq": delivery.seq,
-        **delivery.facts,
-    }
+        }
+        told |= {"seq": delivery.seq, **delivery.facts}
     masked: dict[str, Any] = shown(told)
     return masked
 
@@ -160,7 +159,7 @@ def _ended(delivery: int, status: int | None, detail: str) -> None:
     row.status, row.detail = status, str(shown(detail))[:500]
     if not detail:
         row.state = DeliveryState.DELIVERED
-    elif status == GONE or row.attempts > len(PAUSES):
+    elif status == GONE or row.is_test or row.attempts > len(PAUSES):
         row.state = DeliveryState.FAILED
         logger.warning("webhook %s was not told of %s: %s", row.webhook_id, row, row.detail)
     row.ended_at = None if row.state == DeliveryState.WAITING else timezone.now()

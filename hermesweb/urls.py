@@ -119,6 +119,7 @@ urlpatterns = [
     path("webhooks/", webhooks.page, name="webhooks"),
     path("webhooks/<int:id>/", webhooks.edit, name="webhook"),
     path("webhooks/<int:id>/delete", webhooks.delete, name="webhook_delete"),
+    path("webhooks/<int:id>/test", webhooks.test, name="webhook_test"),
     path("imports/new/", imports.new, name="import"),
     path("imports/<str:id>/", imports.imported, name="imported"),
     path("accounts/login/", sign_in.password, name="login"),

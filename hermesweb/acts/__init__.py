@@ -41,6 +41,7 @@ from hermesweb.acts.webhooks import (
     check_room,
     check_webhook,
     delete_webhook,
+    test_webhook,
 )
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "save_profile",
     "send",
     "stop",
+    "test_webhook",
     "undo",
     "unpin",
     "withdraw",

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from agentcore.errors import ToolError
 from hermesweb import audit, posting, webhooks
 from hermesweb.acts.errors import Gone, Invalid, Refused
-from hermesweb.models import Webhook
+from hermesweb.models import Delivery, DeliveryState, Webhook
 from hermesweb.models.webhooks import URL_CHARS
-from hermesweb.occasions import Occasion
+from hermesweb.occasions import TEST, Occasion
 from hermesweb.shown import storable
+from hermesweb.wake import deliver
 
 MOST_WEBHOOKS = 10
 SECRET_CHARS = 200
@@ -55,6 +56,22 @@ def delete_webhook(who: User, webhook: Webhook) -> None:
         _lock(webhook)
         audit.write(who, "webhook_deleted", old=_facts(webhook))
         webhook.delete()
+
+
+def test_webhook(who: User, webhook: Webhook) -> Delivery:
+    """Send it something that says no more than that it is a test, once. Refused for one that is
+    switched off, and while another test is on its way."""
+    with transaction.atomic():
+        _lock(webhook)
+        if not webhook.active:
+            raise Refused(_("the webhook is switched off: switch it on first"), "switched_off")
+        waiting = webhook.deliveries.filter(session=None, state=DeliveryState.WAITING)
+        if waiting.exists():
+            raise Refused(_("a test is on its way already"), "waiting")
+        test = Delivery.objects.create(webhook=webhook, occasion=TEST, seq=0, facts={})
+        audit.write(who, "webhook_tested", new=_facts(webhook))
+        deliver(webhook.pk)
+    return test
 
 
 def check_room(owner: User) -> None:

@@ -64,6 +64,13 @@ def delete(request: SignedIn, id: int) -> Status[None]:
     return Status(204, None)
 
 
+@router.post("/webhooks/{id}/test", response={202: Any})
+def test(request: SignedIn, id: int) -> Status[dict[str, Any]]:
+    """Sends one delivery of the occasion `test`, signed as the others, with `id` and `at` alone and
+    in one attempt; what became of it is the newest of its deliveries."""
+    return Status(202, _told(acts.test_webhook(request.user, webhook_or_404(request.user, id))))
+
+
 @router.get("/webhooks/{id}/deliveries")
 def deliveries(request: SignedIn, id: int, window: Query[Window]) -> dict[str, Any]:
     """Newest first; of those that ended the newest 200 are kept."""
@@ -90,7 +97,7 @@ def _told(row: Delivery) -> dict[str, Any]:
         "id": row.key,
         "occasion": row.occasion,
         "session": row.session_id,
-        "seq": row.seq,
+        "seq": row.seq or None,
         "state": row.state,
         "attempts": row.attempts,
         "status": row.status,

@@ -48,13 +48,13 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """One occasion to be told to one webhook. `key` is the same at each attempt and nowhere else;
-    `facts` are those of the event; `status` is what the receiver last answered, `detail` why it
-    was not taken."""
+    """One occasion to be told to one webhook, or a test of it, which is of no session. `key` is the
+    same at each attempt and nowhere else; `facts` are those of the event; `status` is what the
+    receiver last answered, `detail` why it was not taken."""
 
     key = models.CharField(max_length=24, default=delivery_key)
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
-    session = models.ForeignKey(AgentSession, models.CASCADE, related_name="deliveries")
+    session = models.ForeignKey(AgentSession, models.CASCADE, null=True, related_name="deliveries")
     occasion = one_of(Occasion)
     seq = models.PositiveBigIntegerField()
     facts = models.JSONField()
@@ -77,4 +77,8 @@ class Delivery(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.occasion} of {self.session_id}"
+        return f"{self.occasion} of {self.session_id or 'nobody'}"
+
+    @property
+    def is_test(self) -> bool:
+        return self.session_id is None

@@ -15,7 +15,7 @@ from hermesweb import acts, webhooks
 from hermesweb.access import webhook_or_404
 from hermesweb.http import SignedIn
 from hermesweb.labels import sentence
-from hermesweb.models import Delivery
+from hermesweb.models import Delivery, DeliveryState
 from hermesweb.webhook_form import WebhookForm
 
 DELIVERIES = 50
@@ -38,6 +38,7 @@ def page(request: SignedIn) -> HttpResponse:
         "form": form,
         "webhooks": webhooks.of_owner(request.user).order_by("pk"),
         "deliveries": mine.select_related("webhook", "session").order_by("-pk")[:DELIVERIES],
+        "testing": mine.filter(session=None, state=DeliveryState.WAITING).exists(),
     }
     return render(request, "webhooks/page.html", context, status=422 if form.errors else 200)
 
@@ -63,6 +64,18 @@ def edit(request: SignedIn, id: int) -> HttpResponse:
 def delete(request: SignedIn, id: int) -> HttpResponse:
     acts.delete_webhook(request.user, webhook_or_404(request.user, id))
     messages.success(request, _("The webhook is deleted; what waited for it is not sent."))
+    return redirect("webhooks")
+
+
+@require_POST
+@login_required
+def test(request: SignedIn, id: int) -> HttpResponse:
+    try:
+        acts.test_webhook(request.user, webhook_or_404(request.user, id))
+    except acts.Refused as refusal:
+        messages.error(request, sentence(str(refusal)))
+    else:
+        messages.success(request, _("A test is on its way: what became of it stands below."))
     return redirect("webhooks")
 
 

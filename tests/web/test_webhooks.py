@@ -302,3 +302,16 @@ def test_one_may_not_have_any_number_of_them(ada: User, monkeypatch: pytest.Monk
     acts.add_webhook(ada, ada, url="https://a.example/", occasions=["blocked"])
     with pytest.raises(acts.Refused):
         acts.add_webhook(ada, ada, url="https://b.example/", occasions=["blocked"])
+
+
+async def test_a_test_says_that_it_is_one_signed_and_in_one_attempt(
+    ada: User, settings: Settings
+) -> None:
+    hook = await sync_to_async(a_webhook)(ada, Occasion.BLOCKED, secret="words")
+    test = await sync_to_async(acts.test_webhook)(ada, hook)
+    server = await sent(settings, hook, said("no", status="500 No"))
+    [content] = server.bodies
+    assert json.loads(content) == {"id": test.key, "occasion": "test", "at": test.at.isoformat()}
+    digest = hmac.new(b"words", content, hashlib.sha256).hexdigest()
+    assert f"X-Hermesweb-Signature: sha256={digest}\r\n" in server.requests[0]
+    assert await sync_to_async(outcome)(hook) == ("failed", 1, 500)

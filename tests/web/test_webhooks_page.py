@@ -207,3 +207,45 @@ def test_the_admin_asks_once_for_the_sessions_of_all_deliveries(
     with CaptureQueriesContext(connection) as many:
         html_of(client, change)
     assert len(many) <= len(few)
+
+
+def test_a_test_is_sent_once_at_a_time_and_audited(client: Client, hook: Webhook) -> None:
+    assert "Send a test" in words_of(html_of(client, PAGE))
+    path = reverse("webhook_test", args=[hook.pk])
+    told = words_of(client.post(path, follow=True).content.decode())
+    assert "A test is on its way" in told
+    row = hook.deliveries.get()
+    assert (row.occasion, row.session, row.state) == ("test", None, "waiting")
+    entry = AuditEntry.objects.get(action="webhook_tested")
+    assert (entry.who, entry.new["host"]) == ("ada", "hook.example")
+    told = words_of(client.post(path, follow=True).content.decode())
+    assert "A test is on its way already." in told and hook.deliveries.count() == 1
+    assert client.get(path).status_code == 405
+
+
+def test_the_page_looks_again_while_a_test_is_on_its_way(client: Client, hook: Webhook) -> None:
+    test = Delivery.objects.create(webhook=hook, occasion="test", seq=0, facts={})
+    assert 'hx-trigger="load delay:2s"' in html_of(client, PAGE)
+    Delivery.objects.filter(pk=test.pk).update(state="delivered", status=204)
+    html = html_of(client, PAGE)
+    assert "hx-trigger" not in html.partition('id="deliveries"')[2].partition(">")[0]
+    assert "test delivered 204 none" in words_of(html)
+
+
+def test_a_webhook_that_is_switched_off_or_of_another_is_sent_no_test(
+    client: Client, hook: Webhook
+) -> None:
+    Webhook.objects.filter(pk=hook.pk).update(active=False)
+    assert "Send a test" not in html_of(client, PAGE)
+    refused = Caller(hook.owner).post(f"webhooks/{hook.pk}/test")
+    assert problem(refused) == (409, "switched_off", None)
+    assert problem(Caller(a_user("bob")).post(f"webhooks/{hook.pk}/test"))[0] == 404
+    assert not Delivery.objects.exists()
+
+
+def test_the_api_sends_a_test_too(ada: User, hook: Webhook) -> None:
+    made = Caller(ada).post(f"webhooks/{hook.pk}/test")
+    told = made.json()
+    assert (made.status_code, told["occasion"], told["state"]) == (202, "test", "waiting")
+    assert (told["session"], told["seq"]) == (None, None)
+    assert Caller(ada).get(f"webhooks/{hook.pk}/deliveries").json()["items"] == [told]
