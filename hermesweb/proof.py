@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from agentcore.facts import FactKind
 from agentcore.usage import Usage
 from agentcore.verify import ASKED_FOR, Check
 from hermesweb import wishes
@@ -105,6 +106,7 @@ def proof(session: AgentSession, row: Compaction) -> Proof:
         for kind, told in row.survival.items()
     ]
     facts = [(kind, fact) for kind, told in row.survival.items() for fact in told["lost"]]
+    facts.sort(key=lambda told: _rank(told[0], told[1]["text"]))
     shown = facts[:LOST_SHOWN]
     sources = session.messages.filter(number__in=[fact["number"] for _, fact in shown])
     pinned = set(sources.filter(pinned=True).values_list("number", flat=True))
@@ -127,6 +129,13 @@ def proof(session: AgentSession, row: Compaction) -> Proof:
         no_undo=_no_undo(session, row),
         before=_before(session, row),
     )
+
+
+def _rank(kind: str, text: str) -> int:
+    """What is missed least comes last: values, and of them amounts without a name, as `0.1 s`."""
+    if kind != FactKind.NUMBER:
+        return 0
+    return 1 if ":" in text or "=" in text else 2
 
 
 def _looked(row: Compaction, kept: Sequence[Kept], told: Mapping[str, Any]) -> Looked:

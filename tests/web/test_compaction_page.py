@@ -59,6 +59,22 @@ def test_the_verdict_says_what_is_gone_beside_what_was_freed(client: Client, ada
     assert re.search(r"Freed [\d.]+ k?B, \d+%\. 3 facts are gone\.", words)
 
 
+def test_of_what_was_lost_values_come_last_and_bare_amounts_behind_them(
+    client: Client, ada: User
+) -> None:
+    session = a_talk(ada, 12)
+    compacted(session)
+    told = {"number": ["0.1 s", "port: 8080", "12 files"], "warning": ["warning: disk is slow"]}
+    survival = {
+        kind: {"kept": 1, "lost": [{"text": text, "number": 4} for text in texts], "more": 0}
+        for kind, texts in told.items()
+    }
+    Compaction.objects.update(survival=survival)
+    lost = words_of(html_of(client, url(session)).partition('id="lost"')[2])
+    places = [lost.index(text) for text in ("disk is slow", "port: 8080", "0.1 s", "12 files")]
+    assert places == sorted(places)
+
+
 def test_the_trigger_is_told_as_an_inequality(client: Client, ada: User) -> None:
     session = a_talk(ada, 12, profile="nanohermes")
     compacted(session)
