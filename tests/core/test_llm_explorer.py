@@ -16,6 +16,8 @@ from agentcore.context import Context
 from agentcore.directives import Directives
 from agentcore.errors import ModelError
 from agentcore.events import Event, RunEnd
+from agentcore.facts import FactKind
+from agentcore.ledger import Ledger
 from agentcore.llm.explorer import ExplorerModel
 from agentcore.messages import Message, ToolStatus, born
 from agentcore.pressure import TokenCounter, Unit
@@ -50,6 +52,15 @@ async def test_tour_of_a_repository_takes_some_twenty_turns_of_at_most_three_cal
     assert len(set(ids)) == len(ids)
     assert stamps(session.said) == [f"Step {n + 1}" for n in range(len(session.said) - 1)]
     assert session.said[0].text.startswith("Plan: ")
+
+
+@pytest.mark.parametrize("instruction", ["Explore this project", "看看这个项目"])
+async def test_what_it_leaves_as_its_state_is_that_of_its_end(instruction: str) -> None:
+    """Else a step that said that its part is done would stay the newest."""
+    session = Session(tools(project()), instruction)
+    report = await session.run()
+    (state,) = Ledger.of(session.messages).by_kind()[FactKind.STATE]
+    assert report.endswith(state.text)
 
 
 async def test_files_read_are_real_all_different_and_from_every_folder() -> None:

@@ -12,7 +12,7 @@ from agentcore.errors import ModelError
 from agentcore.llm.base import OnText, Reply, ToolSchema
 from agentcore.llm.explorer.errands import is_on_errand, next_errand
 from agentcore.llm.explorer.itinerary import Call, next_move
-from agentcore.llm.explorer.report import report
+from agentcore.llm.explorer.report import last_word
 from agentcore.llm.explorer.view import view
 from agentcore.llm.openai import chat_messages
 from agentcore.messages import Message
@@ -69,7 +69,7 @@ def _answer(messages: Sequence[Message], offered: set[str]) -> dict[str, Any]:
     move = None if is_on_errand(seen) else next_move(seen, offered)
     move = move or next_errand(seen, offered)
     if move is None:
-        return {"role": "assistant", "content": report(seen)}
+        return {"role": "assistant", "content": last_word(seen)}
     number = messages[-1].number or len(messages)
     calls = [_call(f"explorer_{number + 1}_{place}", one) for place, one in enumerate(move.calls)]
     return {"role": "assistant", "content": move.text, "tool_calls": calls}

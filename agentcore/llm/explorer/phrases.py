@@ -57,6 +57,7 @@ class Phrases:
     word_missing: str
     read: str
     honest: str
+    done: str
 
 
 ENGLISH = Phrases(
@@ -82,7 +83,7 @@ ENGLISH = Phrases(
     check="I check the counts once more before I report",
     counting="I read what the count of lines in the background found, and end it",
     recall="I search what left my view for: {words}",
-    checkpoint="I set a checkpoint: the overview is done",
+    checkpoint="I set a checkpoint behind the overview",
     note="Listed, read the guides, searched for definitions, tests and open work. Open: sources.",
     skill="I read the skill {name}, which the system message lists",
     address="I read the address that the instruction names: {url}",
@@ -108,6 +109,7 @@ ENGLISH = Phrases(
     word_missing="`{word}`: no hits",
     read="Read and still in view: {count} files, the newest {paths}",
     honest="I am a scripted explorer: I look and count. No language model judged any of this.",
+    done="The exploration is done.",
 )
 
 CHINESE = Phrases(
@@ -133,7 +135,7 @@ CHINESE = Phrases(
     check="报告之前再核对一次数目",
     counting="读取后台统计行数的结果，然后结束它",
     recall="在已移出上下文的内容中搜索：{words}",
-    checkpoint="设置检查点：概览已完成",
+    checkpoint="在概览之后设置检查点",
     note="已列出文件，读过说明，搜索过定义、测试和未完成的工作。未完成：源码。",
     skill="阅读系统消息中列出的技能 {name}",
     address="阅读指令中给出的网址：{url}",
@@ -159,6 +161,7 @@ CHINESE = Phrases(
     word_missing="`{word}`：没有找到",
     read="读过且仍在上下文中：{count} 个文件，最近的是 {paths}",
     honest="我是按脚本行动的探索者：只查看和计数，没有语言模型对此作过判断。",
+    done="探索已完成。",
 )
 
 

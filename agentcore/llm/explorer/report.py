@@ -33,6 +33,11 @@ def report(seen: View) -> str:
     return "\n".join([say.report, *(f"- {line}" for line in found), "", say.honest])
 
 
+def last_word(seen: View) -> str:
+    """The report, and that nothing is left to do: else an earlier step is the newest state."""
+    return f"{report(seen)}\n{phrases_for(seen.instruction).done}"
+
+
 def _of_files(known: Listing | None, say: Phrases) -> Iterator[str]:
     if known is None:
         yield say.not_listed
