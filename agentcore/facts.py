@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agentcore.frozen import maker
+
 # Of a state that is one open item of a list; a later list replaces the whole of it.
 TODO_SUBJECT = "todo"
 ALL_DONE = "every to-do is done"
@@ -42,3 +44,6 @@ class Fact:
     bound: str = ""
     call: str = ""
     revises: bool = False
+
+
+make_fact = maker(Fact)

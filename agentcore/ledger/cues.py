@@ -3,51 +3,59 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import NamedTuple, TypeAlias
 
 from agentcore.facts import FactKind
 from agentcore.ledger import chinese, english
 
 # A sentence longer than this on either side of a cue is cut.
 REACH = 300
+# What is read at once: who has enough facts asks for no more.
+PORTION_CHARS = 1_000
 FENCE = "```"
 TODO = "[ ]"
 
+# No cue or value goes on behind it.
+_PORTION_END = re.compile(r"[.!?;。！？；](?:(?<=[。！？；])|\s)")
 BOUNDARY = re.compile(r"[\n.!?;。！？；](?:(?<=[\n。！？；])|(?=\s|$))")
 # `500`, `$1,847.20`, `v1.2.3`, `INC-4471`, `eu-north-7`, `#42`: from the first digit on, and what
 # may stand in front of it.
 _VALUE = re.compile(r"[0-9][a-z0-9_.:/%+,\-]{0,60}")
 _BEFORE_VALUE = frozenset("abcdefghijklmnopqrstuvwxyz_-")
 _SIGNS = frozenset("$€£¥#")
+_IN_FRONT = _BEFORE_VALUE | _SIGNS
 BEFORE_CHARS = 20
-# What an English word may stand behind.
-_BREAK = r"[\s!-/:-@\[-^`{-~，。、；：（“]"
+# What an English word may stand behind; white space spelled out, since `\s` is searched slower.
+_SPACES = "\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_BREAK = rf"[{_SPACES}!-/:-@\[-^`{{-~，。、；：（“]"
 
 
-class Cue(NamedTuple):
-    """`start` and `stop` are places in the text; without a `word` it is a value."""
-
-    start: int
-    stop: int
-    word: str
-    kind: FactKind | None
+# Where it starts and stops in the text, and its word: "" for a value.
+Mark: TypeAlias = tuple[int, int, str]
 
 
 class Sentence(NamedTuple):
-    """A sentence that holds a cue or a value. `low` is the whole text in lower case."""
+    """A sentence that holds a cue or a value. `low` is the whole text in lower case, `words` those
+    of the cues."""
 
     low: str
     start: int
     stop: int
-    cues: list[Cue]
+    cues: list[Mark]
+    words: set[str]
     values: list[tuple[int, int]]
 
     @property
     def is_question(self) -> bool:
         said = self.low[self.start : self.stop + 1].rstrip()
         return said.endswith(("?", "？", "吗", "吗。"))
+
+    def part(self, start: int, stop: int) -> Sentence:
+        cues = [cue for cue in self.cues if start <= cue[0] < stop]
+        values = [value for value in self.values if start <= value[0] < stop]
+        return Sentence(self.low, start, stop, cues, {word for _, _, word in cues}, values)
 
 
 def lowered(text: str) -> str:
@@ -58,28 +66,34 @@ def lowered(text: str) -> str:
 
 def sentences(low: str) -> Iterator[Sentence]:
     """Those with cues or values, in order; what stands in code fences is passed over."""
-    sentence: Sentence | None = None
-    stop = done = 0
-    ends = [match.end() for match in BOUNDARY.finditer(low)]
-    for cue in _marks(low):
-        if cue.start < done:
+    start = stop = done = behind = 0
+    cues: list[Mark] = []
+    words: set[str] = set()
+    values: list[tuple[int, int]] = []
+    ends = chain((match.end() for match in BOUNDARY.finditer(low)), (len(low) + 1,))
+    ahead = next(ends)
+    for at, to, word in _marks(low):
+        if at < done:
             continue
-        if cue.word == FENCE:
-            closing = low.find(FENCE, cue.stop)
+        if word == FENCE:
+            closing = low.find(FENCE, to)
             done = len(low) if closing < 0 else closing + len(FENCE)
             continue
-        done = cue.stop
-        if sentence is None or cue.start >= stop:
-            if sentence:
-                yield sentence
-            sentence = _sentence_at(low, cue.start, stop, ends)
-            stop = sentence.stop
-        if cue.word:
-            sentence.cues.append(cue)
+        done = to
+        if at >= stop:
+            if cues or values:
+                yield Sentence(low, start, stop, cues, words, values)
+                cues, words, values = [], set(), []
+            while ahead <= at:
+                behind, ahead = ahead, next(ends)
+            start, stop = max(stop, at - REACH, behind), min(ahead - 1, at + REACH)
+        if word:
+            cues.append((at, to, word))
+            words.add(word)
         else:
-            sentence.values.append(cue[:2])
-    if sentence:
-        yield sentence
+            values.append((at, to))
+    if cues or values:
+        yield Sentence(low, start, stop, cues, words, values)
 
 
 def pattern_of(words: Iterable[str]) -> str:
@@ -98,40 +112,41 @@ def pattern_of(words: Iterable[str]) -> str:
     return f"{inner}?" if may_end else inner
 
 
-def _marks(low: str) -> list[Cue]:
-    """Cues and values in order; where two overlap the one that begins first, or is longer."""
-    kinds = _KINDS
-    marks = [
-        Cue(match.start(), match.end() - 1, word := match[1], kinds[word])
-        for match in _ENGLISH.finditer(f"\n{low}")
-    ]
-    if not low.isascii():
-        marks += [
-            Cue(match.start(), match.end(), match[0], kinds[match[0]])
-            for match in _CHINESE.finditer(low)
-        ]
-    marks += _values(low)
-    marks.sort()
-    return marks
+def _marks(low: str) -> Iterator[Mark]:
+    """Cues and values, in the order in which they start."""
+    behind_break = f"\n{low}"
+    is_ascii = low.isascii()
+    stop = 0
+    while stop < len(low):
+        start, stop = stop, _portion_end(low, stop + PORTION_CHARS)
+        found = _ENGLISH.finditer(behind_break, start, stop + 1)
+        marks = [(match.start(), match.end() - 1, match[1]) for match in found]
+        if not is_ascii:
+            marks += [(*match.span(), match[0]) for match in _CHINESE.finditer(low, start, stop)]
+        marks += _values(low, start, stop)
+        marks.sort()
+        yield from marks
 
 
-def _values(low: str) -> Iterator[Cue]:
-    for match in _VALUE.finditer(low):
-        start = match.start()
-        least = max(0, start - BEFORE_CHARS)
-        while start > least and low[start - 1] in _BEFORE_VALUE:
-            start -= 1
-        if start and low[start - 1] in _SIGNS:
-            start -= 1
-        yield Cue(start, match.end(), "", None)
+def _portion_end(low: str, least: int) -> int:
+    end = _PORTION_END.search(low, least) if least < len(low) else None
+    return end.end() if end else len(low)
 
 
-def _sentence_at(low: str, at: int, least: int, ends: Sequence[int]) -> Sentence:
-    """`ends`: behind each boundary; `least`: where the sentence before stopped."""
-    behind = bisect_right(ends, at)
-    start = max(least, at - REACH, ends[behind - 1] if behind else 0)
-    stop = ends[behind] - 1 if behind < len(ends) else len(low)
-    return Sentence(low, start, min(stop, at + REACH), [], [])
+def _values(low: str, at: int, to: int) -> Iterator[Mark]:
+    for match in _VALUE.finditer(low, at, to):
+        start, stop = match.span()
+        if start and low[start - 1] in _IN_FRONT:
+            start = _front(low, start)
+        yield start, stop, ""
+
+
+def _front(low: str, start: int) -> int:
+    """Where a value begins whose first digit stands at `start`."""
+    least = max(0, start - BEFORE_CHARS)
+    while start > least and low[start - 1] in _BEFORE_VALUE:
+        start -= 1
+    return start - 1 if start and low[start - 1] in _SIGNS else start
 
 
 def _kinds() -> Mapping[str, FactKind | None]:
@@ -155,8 +170,8 @@ def _kinds() -> Mapping[str, FactKind | None]:
     return kinds
 
 
-_KINDS = _kinds()
+KINDS = _kinds()
 _ENGLISH = re.compile(
-    rf"{_BREAK}({pattern_of(word for word in _KINDS if word.isascii())})(?![a-z0-9_])"
+    rf"{_BREAK}({pattern_of(word for word in KINDS if word.isascii())})(?![a-z0-9_])"
 )
-_CHINESE = re.compile(pattern_of(word for word in _KINDS if not word.isascii()))
+_CHINESE = re.compile(pattern_of(word for word in KINDS if not word.isascii()))

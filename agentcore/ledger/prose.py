@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from itertools import pairwise
 
-from agentcore.facts import TODO_SUBJECT, Fact, FactKind
+from agentcore.facts import TODO_SUBJECT, Fact, FactKind, make_fact
 from agentcore.ledger import chinese, english
 from agentcore.ledger.cues import (
     BOUNDARY,
+    KINDS,
     TODO,
-    Cue,
+    Mark,
     Sentence,
     lowered,
     pattern_of,
@@ -41,7 +42,9 @@ _LOWER = english.LOWER | chinese.LOWER
 _DATED = english.DATED | chinese.DATED
 _REVISION = frozenset({*english.REVISION, *chinese.REVISION})
 _NEW_GOAL = frozenset({*english.NEW_GOAL, *chinese.NEW_GOAL})
+_STATES = frozenset(word for word, kind in KINDS.items() if kind is FactKind.STATE)
 _IN_FRONT = frozenset({*english.WISHES_IN_FRONT, *english.RULES_IN_FRONT})
+_AT_TIMES = _IN_FRONT | _NEED_VALUE
 _UNITS = {*english.UNITS, *chinese.UNITS}
 
 _DATE = re.compile(
@@ -51,7 +54,7 @@ _DATE = re.compile(
 )
 _UNIT = re.compile(rf"[\s\-]?({pattern_of(_UNITS)})(?![a-z])")
 _GLUED_UNIT = re.compile(rf"[0-9]({pattern_of(english.UNITS)})\Z")
-_SEPARATOR = re.compile(r"[,，、:：]|\s(?:and|but|then)\s")
+_SEPARATOR = re.compile(r"[,，、:：\s](?:(?<!\s)|(?:and|but|then)\s)")
 _ID = re.compile(r"[a-z][a-z0-9]*[-_#.]?[0-9]|[0-9]+\.[0-9]+\.[0-9]|#[0-9]|[0-9a-f]*[a-f][0-9a-f]*")
 _NAMING = (":", "=", " is", " at", " to", " of", " was", " are")
 _NAMED = re.compile(r"[a-z_]{2}\s*(?:[:=]|\s[a-z]{2,3})$")
@@ -71,9 +74,8 @@ def facts_of_person(text: str, number: int) -> list[Fact]:
     taken: list[Sentence] = []
     revises = False
     for sentence in sentences(low):
-        revises = revises or any(cue.word in _NEW_GOAL for cue in sentence.cues)
-        found = list(_stated(text, sentence, number, KINDS_OF_PERSON))
-        if found:
+        revises = revises or not _NEW_GOAL.isdisjoint(sentence.words)
+        if found := _stated(text, sentence, number, KINDS_OF_PERSON):
             taken.append(sentence)
             stated += found
         elif fact := _new_value(text, sentence, number):
@@ -92,20 +94,19 @@ def facts_of_assistant(text: str, number: int) -> list[Fact]:
     text = _read(text)
     stated: list[Fact] = []
     numbers: list[Fact] = []
-    state: Fact | None = None
+    state: Sentence | None = None
     for sentence in sentences(lowered(text)):
-        found = list(_stated(text, sentence, number, KINDS_OF_ASSISTANT))
+        found = _stated(text, sentence, number, KINDS_OF_ASSISTANT)
         stated += found
-        if any(cue.word == TODO for cue in sentence.cues):
+        if TODO in sentence.words:
             stated.append(_to_do(text, sentence, number))
-        elif any(cue.kind is FactKind.STATE for cue in sentence.cues):
-            said = flat(text[sentence.start : sentence.stop])
-            state = Fact(FactKind.STATE, said, number, said)
+        elif not _STATES.isdisjoint(sentence.words):
+            state = sentence
         if not found and len(numbers) < NUMBERS_OF_ASSISTANT:
             numbers += _numbers(text, sentence, number, by_person=False)
         if len(stated) >= STATED_FACTS:
             break
-    last = [] if state is None else [replace(state, subject=subject(lowered(state.text)))]
+    last = [] if state is None else [_progress(text, state, number)]
     return [*stated, *numbers[:NUMBERS_OF_ASSISTANT], *last]
 
 
@@ -139,54 +140,61 @@ def _read(text: str) -> str:
     return f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
 
 
-def _stated(
-    text: str, sentence: Sentence, number: int, kinds: Sequence[FactKind]
-) -> Iterator[Fact]:
+def _stated(text: str, sentence: Sentence, number: int, kinds: Sequence[FactKind]) -> list[Fact]:
     """One fact for each clause of the sentence that has a cue of these kinds."""
-    cues = [cue for cue in sentence.cues if cue.kind in kinds and _counts(cue, sentence)]
+    cues = [
+        cue
+        for cue in sentence.cues
+        if KINDS[cue[2]] in kinds and (cue[2] not in _AT_TIMES or _counts(cue, sentence))
+    ]
     if not cues or sentence.is_question:
-        return
-    low = sentence.low
-    for start, stop in _clauses(sentence, cues) if len(cues) > 1 else [sentence[1:3]]:
-        said_kinds = {cue.kind for cue in cues if start <= cue.start < stop}
-        kind = next(kind for kind in kinds if kind in said_kinds)
-        inside = {cue.word for cue in sentence.cues if start <= cue.start < stop}
-        values = [value for value in sentence.values if start <= value[0] < stop]
+        return []
+    found: list[Fact] = []
+    for clause, said_kinds in _clauses(sentence, cues):
+        low, start, stop, _, words, values = clause
         said = flat(text[start:stop])
         if said.startswith(_COMMENT):
             continue
-        bound = "" if kind is FactKind.DECISION else bound_of(inside, low, values)
-        revises = not inside.isdisjoint(_REVISION)
+        kind = next(kind for kind in kinds if kind in said_kinds)
+        bound = "" if kind is FactKind.DECISION else bound_of(words, low, values)
         about = subject(low[start:stop])
         if values and not bound and "@" not in about:
             # Rules for table 3 and for table 5 are two.
             about = " ".join([about, *(low[at:to].rstrip(_TRAILING) for at, to in values)])
-        yield Fact(kind, said, number, said, about, bound, "", revises)
+        revises = not _REVISION.isdisjoint(words)
+        found.append(make_fact(kind, said, number, said, about, bound, "", revises))
+    return found
 
 
-def _counts(cue: Cue, sentence: Sentence) -> bool:
-    """Whether the word means here what it is listed for."""
+def _counts(cue: Mark, sentence: Sentence) -> bool:
+    """Whether a word that does so only at times means here what it is listed for."""
+    start, stop, word = cue
     low = sentence.low
-    if cue.word in _IN_FRONT:
-        goes_on = low[cue.stop : cue.stop + 1] == " "
-        return goes_on and bool(_LIST_MARK.fullmatch(low, sentence.start, cue.start))
-    if cue.word not in _NEED_VALUE:
-        return True
-    if cue.word in _DATED:
-        follows = any(0 <= start - cue.stop < DATE_REACH for start, _ in sentence.values)
-        return follows or bool(_DATE.match(low, cue.stop, cue.stop + VALUE_REACH))
-    return any(-VALUE_REACH < start - cue.stop < VALUE_REACH for start, _ in sentence.values)
+    if word in _IN_FRONT:
+        return low.startswith(" ", stop) and bool(_LIST_MARK.fullmatch(low, sentence.start, start))
+    is_dated = word in _DATED
+    least, most = (0, DATE_REACH) if is_dated else (1 - VALUE_REACH, VALUE_REACH)
+    for value, _ in sentence.values:
+        if least <= value - stop < most:
+            return True
+    return is_dated and bool(_DATE.match(low, stop, stop + VALUE_REACH))
 
 
-def _clauses(sentence: Sentence, cues: Sequence[Cue]) -> Iterator[tuple[int, int]]:
-    """The sentence cut at the last comma or `and` before each further cue."""
+def _clauses(
+    sentence: Sentence, cues: Sequence[Mark]
+) -> Iterator[tuple[Sentence, Collection[FactKind | None]]]:
+    """The sentence cut at the last comma or `and` before each further cue; each with the kinds of
+    these cues."""
     start = sentence.start
-    for before, cue in zip(cues, cues[1:], strict=False):
-        cuts = list(_SEPARATOR.finditer(sentence.low, before.stop, cue.start))
+    kinds = {KINDS[cues[0][2]]}
+    for (_, before, _), (behind, _, word) in pairwise(cues):
+        cuts = list(_SEPARATOR.finditer(sentence.low, before, behind))
         if cuts:
-            yield start, cuts[-1].start()
-            start = cuts[-1].end()
-    yield start, sentence.stop
+            yield sentence.part(start, cuts[-1].start()), kinds
+            start, kinds = cuts[-1].end(), set()
+        kinds.add(KINDS[word])
+    whole = start == sentence.start
+    yield sentence if whole else sentence.part(start, sentence.stop), kinds
 
 
 def _numbers(text: str, sentence: Sentence, number: int, *, by_person: bool) -> Iterator[Fact]:
@@ -206,12 +214,12 @@ def _numbers(text: str, sentence: Sentence, number: int, *, by_person: bool) -> 
         if by_person and not about:
             before, after = sentence.start, sentence.stop
         said = flat(text[before:after])
-        yield Fact(FactKind.NUMBER, said, number, text[start:stop], about, f"={unit}")
+        yield make_fact(FactKind.NUMBER, said, number, text[start:stop], about, f"={unit}")
 
 
 def _new_value(text: str, sentence: Sentence, number: int) -> Fact | None:
     """A change that names nothing but the value: it is about the last limit."""
-    if not sentence.values or _REVISION.isdisjoint(cue.word for cue in sentence.cues):
+    if not sentence.values or _REVISION.isdisjoint(sentence.words):
         return None
     if sentence.is_question or subject(sentence.low[sentence.start : sentence.stop]):
         return None
@@ -250,6 +258,11 @@ def _to_do(text: str, sentence: Sentence, number: int) -> Fact:
     return Fact(FactKind.STATE, said, number, said, TODO_SUBJECT)
 
 
+def _progress(text: str, sentence: Sentence, number: int) -> Fact:
+    said = flat(text[sentence.start : sentence.stop])
+    return Fact(FactKind.STATE, said, number, said, subject(lowered(said)))
+
+
 def _goal(text: str, low: str, taken: Sequence[Sentence]) -> str | None:
     """The opening without its rules; None for what only acknowledges."""
     pieces: list[str] = []
@@ -279,5 +292,6 @@ def _cut(text: str) -> str:
 
 
 def _only_acknowledges(low: str) -> bool:
-    words = (_ACKNOWLEDGED.sub("", word) for word in _WORD.findall(low))
-    return all(not word or word in english.ACKNOWLEDGEMENTS for word in words)
+    heard = english.ACKNOWLEDGEMENTS
+    words = _WORD.findall(low)
+    return all(word in heard or not _ACKNOWLEDGED.sub("", word) for word in words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from agentcore.facts import Fact, FactKind
 from agentcore.ledger.cues import lowered
@@ -67,7 +68,7 @@ def facts_of_result(
         said = flat(shown[:LINE_CHARS].partition("\n")[0]) or "failed"
         yield Fact(FactKind.FAILURE, said, number, said, call=call)
     yield from told
-    yield from _numbers(shown, low, number)
+    yield from islice(_numbers(shown, low, number), NUMBERS)
 
 
 def edges(text: str) -> str:
@@ -117,11 +118,9 @@ def _is_no_report(low: str, start: int, stop: int) -> bool:
 
 def _numbers(text: str, low: str, number: int) -> Iterator[Fact]:
     """Values with a name in front (`port: 8080`) or a unit behind (`12 passed`)."""
-    found = 0
-    for seen, match in enumerate(_NUMBER.finditer(low)):
-        if seen >= NUMBERS_SEEN or found >= NUMBERS:
-            return
-        start, stop = match.start(), match.start() + len(match[0].rstrip(".,"))
+    for match in islice(_NUMBER.finditer(low), NUMBERS_SEEN):
+        start = match.start()
+        stop = start + len(match[0].rstrip(".,"))
         # Part of a word, a time, a date, a path or a version.
         if start and (low[start - 1].isalnum() or low[start - 1] in ".-/_#"):
             continue
@@ -131,6 +130,5 @@ def _numbers(text: str, low: str, number: int) -> Iterator[Fact]:
         is_named = low[max(0, start - 2) : start].rstrip(" $€£¥").endswith((":", "="))
         name = _NAME.search(low, max(0, start - 36), start) if is_named else None
         if unit or name:
-            found += 1
             said = flat(text[name.start() if name else start : stop + len(unit) + 1])
             yield Fact(FactKind.NUMBER, said, number, said)

@@ -36,7 +36,9 @@ _WHOLE = frozenset(
 )
 _REREAD = frozenset({FactKind.CONSTRAINT, FactKind.PREFERENCE, FactKind.DECISION, FactKind.NUMBER})
 _KIND_OF_HEADING = {heading.lower(): kind for kind, heading in HEADINGS.items()}
-_ITEM = re.compile(r"- (.+)")
+_ITEM_MARK = "- "
+_ITEM = re.compile(rf"{_ITEM_MARK}(.+)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _HEADING = re.compile(r"([A-Z][a-z ]{3,14}):")
 
 
@@ -80,21 +82,19 @@ def facts_of_note(text: str, number: int) -> Iterator[Fact]:
 def _newest_that_fit(facts: Sequence[Fact], room: int) -> list[str]:
     kept: list[str] = []
     for fact in reversed(facts):
-        line = f"- {_line(fact)}"
+        if room <= len(_ITEM_MARK):
+            break
+        line = _line(fact)
         if len(line) < room:
             room -= len(line) + 1
-            kept.append(line)
+            kept.append(_CONTROL.sub(" ", line))
     return kept[::-1]
 
 
 def _line(fact: Fact) -> str:
     is_open = fact.subject == TODO_SUBJECT and fact.text != ALL_DONE
-    mark = f"{TODO} " if is_open else ""
-    return mark + _printable(fact.text)[:LINE_CHARS]
-
-
-def _printable(text: str) -> str:
-    return "".join(one if one >= " " and one != "\x7f" else " " for one in text)
+    mark = f"{_ITEM_MARK}{TODO} " if is_open else _ITEM_MARK
+    return mark + fact.text[:LINE_CHARS]
 
 
 def _facts_of_line(kind: FactKind, line: str, number: int) -> Iterator[Fact]:
