@@ -88,6 +88,10 @@ def sentences(low: str) -> Iterator[Sentence]:
                 behind, ahead = ahead, next(ends)
             start, stop = max(stop, at - REACH, behind), min(ahead - 1, at + REACH)
         if word:
+            while ahead <= to:
+                # A line ends inside the cue: `do` and, on the next one, `not`.
+                ahead = next(ends)
+                stop = min(ahead - 1, to + REACH)
             cues.append((at, to, word))
             words.add(word)
         else:
@@ -120,12 +124,17 @@ def _marks(low: str) -> Iterator[Mark]:
     while stop < len(low):
         start, stop = stop, _portion_end(low, stop + PORTION_CHARS)
         found = _ENGLISH.finditer(behind_break, start, stop + 1)
-        marks = [(match.start(), match.end() - 1, match[1]) for match in found]
+        marks = [(match.start(), match.end() - 1, _known(match[1])) for match in found]
         if not is_ascii:
             marks += [(*match.span(), match[0]) for match in _CHINESE.finditer(low, start, stop)]
         marks += _values(low, start, stop)
         marks.sort()
         yield from marks
+
+
+def _known(word: str) -> str:
+    """As it is listed: any white space may stand between two words of a cue."""
+    return word if word in KINDS else " ".join(word.split())
 
 
 def _portion_end(low: str, least: int) -> int:
