@@ -160,6 +160,7 @@ class Agent:
     async def _step(self) -> RunEnd | None:
         """One border and what follows it."""
         directives = await self._poll()
+        self._spent.summaries = directives.summaries
         if self._waited and directives.asked:
             await self._go_on(self._waited, directives)
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -66,7 +67,8 @@ class Directives:
     message numbers; `hold`: no automatic compaction; `hold_until`: none before so much is used;
     `compaction_allowed`: the answer to an asked one, None without;
     `asked`: the questions about tool calls whose answers nothing has used yet;
-    `profile` holds the automatic switch in force; `rests`: no run is begun, what is owed waits."""
+    `profile` holds the automatic switch in force; `rests`: no run is begun, what is owed waits;
+    `summaries`: USD that those of the open run took so far, as they were stored."""
 
     profile: Profile
     pins: frozenset[int] = frozenset()
@@ -78,3 +80,4 @@ class Directives:
     rests: bool = False
     compaction_allowed: bool | None = None
     asked: Asked = field(default_factory=dict)
+    summaries: Decimal = Decimal(0)

@@ -146,9 +146,9 @@ class SummaryOptions:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """What ends a run as `limit`; 0 means none. `cost` is USD as decimal text, for its turns and
-    retries; None: none. What has no price does not count. Before it ends a run, a cheaper model
-    answers, where there is one; calls beyond `tool_calls` are not run."""
+    """What ends a run as `limit`; 0 means none. `cost` is USD as decimal text, for its turns,
+    retries and summaries; None: none. What has no price does not count. Before it ends a run, a
+    cheaper model answers, where there is one; calls beyond `tool_calls` are not run."""
 
     turns: int = 100
     tool_calls: int = 300

@@ -77,11 +77,13 @@ class Request:
 
 @dataclass(slots=True)
 class Spent:
-    """What this run has used of its ceilings; `cost` is USD of what has a price."""
+    """What this run has used of its ceilings. `cost` is USD of its requests, `summaries` of those
+    that its compactions made, as far as they have a price."""
 
     turns: int = 0
     tool_calls: int = 0
     cost: Decimal = Decimal(0)
+    summaries: Decimal = Decimal(0)
     started: float = field(default_factory=time.monotonic)
 
     def turn(self, calls: int, profile: Profile) -> int:
@@ -99,7 +101,7 @@ class Spent:
     def left(self, profile: Profile) -> Decimal | None:
         """USD of the run's ceiling; None where it has none."""
         most = profile.ceilings.cost
-        return None if most is None else Decimal(most) - self.cost
+        return None if most is None else Decimal(most) - self.cost - self.summaries
 
     def ceiling(self, profile: Profile) -> LimitReached | None:
         minutes = int((time.monotonic() - self.started) / 60)
@@ -111,7 +113,8 @@ class Spent:
         ):
             if most and value >= most:
                 return LimitReached(name, most)
-        if ceilings.cost is not None and self.cost >= Decimal(ceilings.cost):
+        left = self.left(profile)
+        if ceilings.cost is not None and left is not None and left <= 0:
             return LimitReached("cost", ceilings.cost)
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from agentcore.errors import StalePlan
 from agentcore.events import Erased, RunEnd
 from agentcore.options import Automatic
 from agentcore.profile import Profile
-from hermesweb import approvals, endpoints, erasing, lease, memory, pins, wishes
+from hermesweb import approvals, endpoints, erasing, lease, memory, pins, spending, wishes
 from hermesweb.lease import Lease
 from hermesweb.models import AgentSession, InstructionState, ProfileVersion, Status
 from hermesweb.recorder import FenceLost, record, settle
@@ -53,6 +54,7 @@ def read(held: Lease, mode: str = "") -> Directives:
         rests=rests(session),
         compaction_allowed=approvals.allowed(questions),
         asked=approvals.asked(questions),
+        summaries=spending.of_summaries(session) if profile.ceilings.cost else Decimal(0),
     )
 
 

@@ -86,10 +86,9 @@ def cost(session: AgentSession) -> Decimal | None:
 
 
 def of_run(session: AgentSession) -> Spent:
-    """What the run that is open has used of its ceilings, whichever worker ran it: its turns and
-    its broken replies. The time in which it waited for a person is not its own."""
-    started = session.events.filter(kind=EventKind.RUN_STARTED).order_by("-seq")
-    start = started.first() if session.run_open else None
+    """What the run that is open has used of its ceilings, whichever worker ran it: its turns, its
+    broken replies and its summaries. The time in which it waited for a person is not its own."""
+    start = _start(session)
     if start is None:
         return Spent()
     turns = session.stored_turns.filter(run=session.runs)
@@ -102,8 +101,29 @@ def of_run(session: AgentSession) -> Spent:
         turns.count(),
         results.count(),
         sum((Decimal(cost) for cost in costs if cost), Decimal(0)),
+        _summaries(session, start),
         time.monotonic() - seconds,
     )
+
+
+def of_summaries(session: AgentSession) -> Decimal:
+    """USD that the compactions of the open run took, as far as they have a price."""
+    start = _start(session)
+    return _summaries(session, start) if start else Decimal(0)
+
+
+def _start(session: AgentSession) -> SessionEvent | None:
+    """The event with which the run that is open began."""
+    if not session.run_open:
+        return None
+    return session.events.filter(kind=EventKind.RUN_STARTED).order_by("-seq").first()
+
+
+def _summaries(session: AgentSession, start: SessionEvent) -> Decimal:
+    ended = session.events.filter(kind=EventKind.COMPACTION_ENDED, seq__gt=start.seq)
+    numbers = [data["compaction"] for data in ended.values_list("data", flat=True)]
+    rows = session.stored_compactions.filter(number__in=numbers)
+    return rows.aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
 
 
 def _waited_seconds(session: AgentSession, start: SessionEvent) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -66,6 +67,7 @@ class Stage:
     tool: Echo = field(default_factory=Echo)
     others: Sequence[Echo] = ()
     asked: dict[int, Answer | None] = field(default_factory=dict)
+    summaries: Decimal = Decimal(0)
     stands: dict[str, Any] = field(default_factory=dict)
     queue: list[Instruction] = field(default_factory=list)
     told: list[list[Event]] = field(default_factory=list)
@@ -147,6 +149,7 @@ class Stage:
             hold=self.hold,
             compaction_allowed=self.allowed,
             asked=dict(self.asked),
+            summaries=self.summaries,
         )
 
     def edit(self, text: str) -> None:

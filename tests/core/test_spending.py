@@ -184,3 +184,18 @@ async def test_a_worker_that_goes_on_knows_the_last_request() -> None:
 
 def cut(context: Context, row: int) -> Any:
     return CompactionPlan(context.state, (Removal(row, row + 1, Fate.EXCLUDED, ""),), ())
+
+
+async def test_what_the_summaries_of_a_run_cost_counts_towards_its_ceiling() -> None:
+    stage = Stage([billed("{}")] * 9, profile=capped("0.02")).say()
+    stage.summaries = Decimal("0.012")
+    assert await stage.run(prices=PRICES) is RunEnd.LIMIT
+    assert len(stage.model.requests) == 1
+    (reached,) = stage.events(LimitReached)
+    assert reached.facts == {"ceiling": "cost", "value": "0.02"}
+
+
+def test_what_summaries_cost_is_not_left_to_a_run() -> None:
+    spent = Spent(cost=Decimal("0.010"), summaries=Decimal("0.004"))
+    assert spent.left(capped("0.02")) == Decimal("0.006")
+    assert spent.left(capped(None)) is None and spent.ceiling(capped(None)) is None

@@ -1,20 +1,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from builders import a_user
 from channels.db import database_sync_to_async
 from django.test import Client
-from working import asked, calls, says
+from scenes import a_talk
+from working import asked, calls, in_a_thread, says
 
+from agentcore.compaction.asked import CompactionOptions
 from agentcore.errors import ContextTooLong, ModelError
 from agentcore.llm.base import Reply
 from agentcore.llm.scripted import ScriptedModel
+from agentcore.messages import Message
 from agentcore.options import Ceilings
 from agentcore.usage import Usage
 from hermesweb import acts, endpoints, runner, spending
@@ -186,3 +190,35 @@ async def test_what_an_open_run_has_used_is_read_from_its_rows(
     spent = await database_sync_to_async(spending.of_run)(session)
     assert (spent.turns, spent.tool_calls, spent.cost) == (2, 1, 2 * COST)
     assert 0 <= time.monotonic() - spent.started < 60
+
+
+async def test_summaries_that_a_run_has_written_count_towards_its_ceiling(
+    tmp_path: Path, script: Callable[..., ScriptedModel]
+) -> None:
+    await priced()
+    await database_sync_to_async(a_ceiling)("0.02")
+    owner = await database_sync_to_async(a_user)()
+    there = {"text": "x" * 2_000, "workspace": str(tmp_path)}
+    talk = await database_sync_to_async(a_talk)(owner, 24, **there)
+    await database_sync_to_async(acts.send)(owner, talk, "go")
+    glob = {"name": "glob", "arguments": '{"pattern": "*"}'}
+
+    def asks_to_compact(messages: Sequence[Message]) -> Reply:
+        wish = CompactionOptions(stage="keep_recent", keep_last=2)
+        in_a_thread(lambda: acts.compact_now(owner, talk, wish))
+        return billed(calls(**glob, call_id="c1"))
+
+    summary = billed(says("The parser is half fixed."))
+    model = script(asks_to_compact, summary, billed(calls(**glob, call_id="c2")), says("done"))
+    await runner.run(talk.pk)
+    (compaction,) = [one async for one in talk.stored_compactions.all()]
+    assert (compaction.state, compaction.cost) == ("applied", COST)
+    await talk.arefresh_from_db()
+    assert (talk.run_end, talk.turns - 11, len(model.requests)) == ("limit", 2, 3)
+    reached = await talk.events.aget(kind="limit_reached")
+    assert reached.data["ceiling"] == "cost"
+
+    talk.run_open = True
+    spent = await database_sync_to_async(spending.of_run)(talk)
+    assert (spent.cost, spent.summaries) == (2 * COST, COST)
+    assert await database_sync_to_async(spending.of_summaries)(talk) == COST
