@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from argparse import ArgumentParser, BooleanOptionalAction
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,7 +90,7 @@ class Command(BaseCommand):
         try:
             supervisor.start()
             if demo and not supervisor.stopping:
-                self._make_demo(env)
+                self._make_demo(env, supervisor)
             if not supervisor.stopping:
                 self._greet(facts)
             supervisor.watch()
@@ -99,11 +100,18 @@ class Command(BaseCommand):
             supervisor.stop()
         self._say("stopped")
 
-    def _make_demo(self, env: dict[str, str]) -> None:
+    def _make_demo(self, env: dict[str, str], supervisor: Supervisor) -> None:
         """In a process of its own, which sees the broker that was started just now."""
         command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        self._say(done.stdout.strip() or f"no demo: {done.stderr.strip()}")
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True) as process:
+            while process.poll() is None and not supervisor.stopping:
+                time.sleep(0.05)
+            if supervisor.stopping:
+                process.kill()
+                return
+            made, failed = process.communicate()
+        self._say(made.strip() or f"no demo: {failed.strip()}")
 
     def _greet(self, facts: dict[str, Any]) -> None:
         if self._as_json:
