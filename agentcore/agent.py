@@ -160,7 +160,6 @@ class Agent:
     async def _step(self) -> RunEnd | None:
         """One border and what follows it."""
         directives = await self._poll()
-        self._spent.summaries = directives.summaries
         if self._waited and directives.asked:
             await self._go_on(self._waited, directives)
             return None
@@ -176,7 +175,7 @@ class Agent:
             return RunEnd.ANSWERED
         if not self._run_open:
             await self._start_run()
-        if ceiling := self._spent.ceiling(directives.profile):
+        if ceiling := self._spent.ceiling(directives.profile, directives.summaries):
             await self._emit([ceiling])
             return RunEnd.LIMIT
         if not await self._headroom.make(directives, self._turn):

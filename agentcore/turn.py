@@ -103,7 +103,9 @@ class Spent:
         most = profile.ceilings.cost
         return None if most is None else Decimal(most) - self.cost - self.summaries
 
-    def ceiling(self, profile: Profile) -> LimitReached | None:
+    def ceiling(self, profile: Profile, summaries: Decimal) -> LimitReached | None:
+        """The first that is reached; `summaries`: what those of the run cost so far."""
+        self.summaries = summaries
         minutes = int((time.monotonic() - self.started) / 60)
         ceilings = profile.ceilings
         for name, value, most in (

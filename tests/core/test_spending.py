@@ -198,4 +198,4 @@ async def test_what_the_summaries_of_a_run_cost_counts_towards_its_ceiling() -> 
 def test_what_summaries_cost_is_not_left_to_a_run() -> None:
     spent = Spent(cost=Decimal("0.010"), summaries=Decimal("0.004"))
     assert spent.left(capped("0.02")) == Decimal("0.006")
-    assert spent.left(capped(None)) is None and spent.ceiling(capped(None)) is None
+    assert spent.left(capped(None)) is None and spent.ceiling(capped(None), Decimal(9)) is None
