@@ -14,6 +14,7 @@ from operator import lt
 from agentcore.breakdown import byte_length
 from agentcore.compaction.plan import CompactionPlan, Fate
 from agentcore.messages import Message, Role
+from agentcore.said import Said
 from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
 
 # These say themselves why a row left.
@@ -78,8 +79,9 @@ def legal(messages: Sequence[Message]) -> list[Violation]:
             try:
                 open_calls.remove(message.tool_call_id)
             except ValueError:
-                text = f"the result {message.tool_call_id!r} answers no open call"
-                found.append(Violation(Rule.LEGAL, index, text))
+                call = repr(message.tool_call_id)
+                said = Said("the result {call} answers no open call", call=call)
+                found.append(Violation(Rule.LEGAL, index, said))
             continue
         if open_calls:
             found += _unanswered(open_calls, index)
@@ -94,7 +96,7 @@ def system(before: Snapshot, after: Snapshot) -> list[Violation]:
     count = before.leading
     if _wires(after.messages[:count]) == _wires(before.messages[:count]):
         return []
-    return [Violation(Rule.SYSTEM, 0, "the leading messages changed")]
+    return [Violation(Rule.SYSTEM, 0, Said("the leading messages changed"))]
 
 
 def trace(plan: CompactionPlan) -> list[Violation]:
@@ -106,7 +108,11 @@ def trace(plan: CompactionPlan) -> list[Violation]:
         for run in birth.covers if birth.origin else (range(birth.at, birth.at + 1),):
             told[run.start : run.stop] = _MARK * len(run)
     return [
-        Violation(Rule.TRACE, row, f"row {row} leaves as {cut.fate} and nothing says so")
+        Violation(
+            Rule.TRACE,
+            row,
+            Said("row {row} leaves as {fate} and nothing says so", row=row, fate=Said(cut.fate)),
+        )
         for cut in plan.removals
         if cut.fate not in _UNTOLD and told.find(0, cut.start, cut.stop) >= 0
         for row in range(cut.start, cut.stop)
@@ -129,16 +135,21 @@ def sizes(after: Snapshot, born: Sequence[Message] | None = None) -> list[Violat
     wire += sum([byte_length(one.wire) - one.sizes.bytes for one in anew])
     if wire == after.sizes.bytes == after.sizes.breakdown.total:
         return []
-    text = f"wire {wire}, size {after.sizes.bytes}, breakdown {after.sizes.breakdown.total}"
-    return [Violation(Rule.SIZES, None, text)]
+    said = Said(
+        "wire {wire}, size {size}, breakdown {breakdown}",
+        wire=wire,
+        size=after.sizes.bytes,
+        breakdown=after.sizes.breakdown.total,
+    )
+    return [Violation(Rule.SIZES, None, said)]
 
 
 def shrink(before: Snapshot, after: Snapshot) -> list[Violation]:
     """I7: smaller than before."""
     if after.sizes.bytes < before.sizes.bytes:
         return []
-    text = f"{before.sizes.bytes} bytes became {after.sizes.bytes}"
-    return [Violation(Rule.SHRINK, None, text)]
+    said = Said("{old} bytes became {new}", old=before.sizes.bytes, new=after.sizes.bytes)
+    return [Violation(Rule.SHRINK, None, said)]
 
 
 def fresh(plan: CompactionPlan, before: Snapshot) -> list[Violation]:
@@ -148,7 +159,11 @@ def fresh(plan: CompactionPlan, before: Snapshot) -> list[Violation]:
     fates = [(row, cut.fate) for start, stop, cut in cuts for row in range(start, stop)]
     fates += [(row, some.fate) for some in plan.replaced for row in rows if row in some.messages]
     return [
-        Violation(Rule.FRESH, row, f"message {before.messages[row].number} is {fate}")
+        Violation(
+            Rule.FRESH,
+            row,
+            Said("message {number} is {fate}", number=before.messages[row].number, fate=Said(fate)),
+        )
         for row, fate in fates
         if fate is not Fate.CUT
     ]
@@ -194,12 +209,18 @@ def _apart(
         else:
             born.append(message)
     if kept < len(rows):
-        text = f"message {before.messages[rows[kept]].number} is neither kept nor named"
-        found.append(Violation(Rule.ARCHIVE, rows[kept], text))
+        said = Said(
+            "message {number} is neither kept nor named", number=before.messages[rows[kept]].number
+        )
+        found.append(Violation(Rule.ARCHIVE, rows[kept], said))
     count = len(plan.births) + sum(len(some.messages) for some in plan.replaced)
     if len(born) != count:
-        text = f"{len(born)} messages were not in the list before, the plan bears {count}"
-        found.append(Violation(Rule.ARCHIVE, None, text))
+        said = Said(
+            "{born} messages were not in the list before, the plan bears {count}",
+            born=len(born),
+            count=count,
+        )
+        found.append(Violation(Rule.ARCHIVE, None, said))
     return found, born
 
 
@@ -208,7 +229,11 @@ def _misplaced(after: Snapshot) -> list[Violation]:
     if all(map(lt, places, islice(places, 1, None))):
         return []
     return [
-        Violation(Rule.ARCHIVE, row, f"message {messages[row].number} would be read back before")
+        Violation(
+            Rule.ARCHIVE,
+            row,
+            Said("message {number} would be read back before", number=messages[row].number),
+        )
         for row in range(1, len(messages))
         if not _reads_back(places[row - 1 : row + 1], messages[row - 1], messages[row])
     ]
@@ -226,15 +251,21 @@ def _leaving(
 ) -> list[Violation]:
     """I3 and I10: these rows stay."""
     return [
-        Violation(rule, row, f"message {before.messages[row].number} is gone")
+        Violation(rule, row, Said("message {number} is gone", number=before.messages[row].number))
         for row in rows
         if named[row]
     ]
 
 
 def _unanswered(open_calls: Sequence[str | None], index: int) -> list[Violation]:
-    text = "the call {!r} has no result before this row"
-    return [Violation(Rule.LEGAL, index, text.format(call)) for call in open_calls]
+    return [
+        Violation(
+            Rule.LEGAL,
+            index,
+            Said("the call {call} has no result before this row", call=repr(call)),
+        )
+        for call in open_calls
+    ]
 
 
 def _wires(messages: Sequence[Message]) -> list[str]:

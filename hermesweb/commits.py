@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agentcore.errors import ToolError
+from agentcore.said import Said
 from agentcore.tools.base import Workspace
 from agentcore.tools.process import SEARCH_PATH, run_reader
 
@@ -78,13 +79,13 @@ async def _timed(work: Awaitable[T]) -> T:
         async with asyncio.timeout(SECONDS):
             return await work
     except TimeoutError:
-        raise NoHistory(f"git took over {SECONDS:g} s") from None
+        raise NoHistory(Said("git took over {seconds:g} s", seconds=SECONDS)) from None
 
 
 async def _ask(root: Path, *arguments: str) -> str:
     """One line. Raises NoHistory with what git says instead."""
     if shutil.which("git", path=SEARCH_PATH) is None:
-        raise NoHistory("the program git is not installed")
+        raise NoHistory(Said("the program git is not installed"))
     said, complaint = bytearray(), bytearray()
     try:
         folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)

@@ -20,6 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agentcore.errors import ToolError
+from agentcore.said import Said, as_json
 from agentcore.tools.fetcher import Fetcher
 from hermesweb.db_thread import DatabaseThread
 from hermesweb.lock import running
@@ -136,19 +137,20 @@ def _next(webhook: int) -> Parcel | None:
 async def _sent(parcel: Parcel) -> tuple[int | None, str]:
     """What the receiver answered, and what is wrong with it."""
     if parcel.secret is None:
-        return None, "not sent: the variable of its secret is not set for the worker"
+        return None, Said("not sent: the variable of its secret is not set for the worker")
     try:
         status = await fetcher().post(parcel.url, parcel.content, parcel.headers, seconds=SECONDS)
     except ToolError as error:
-        return None, _without_address(str(error), parcel.url)
+        return None, _without_address(str(error))
     if 300 <= status < 400:
-        return status, f"answered {status}: redirects are not followed"
-    return status, "" if 200 <= status < 300 else f"answered {status}"
+        return status, Said("answered {status}: redirects are not followed", status=status)
+    return status, "" if 200 <= status < 300 else Said("answered {status}", status=status)
 
 
-def _without_address(text: str, url: str) -> str:
+def _without_address(text: str) -> str:
     """What failed, fit for a log: services put their secrets into addresses."""
-    return _ADDRESS.sub("", text.removeprefix(f"{url}: "))
+    reason = text.figures.get("reason") if isinstance(text, Said) else None
+    return reason if isinstance(reason, Said) else _ADDRESS.sub("", reason or text)
 
 
 def _ended(delivery: int, status: int | None, detail: str) -> None:
@@ -156,7 +158,7 @@ def _ended(delivery: int, status: int | None, detail: str) -> None:
     row = Delivery.objects.filter(pk=delivery).first()
     if row is None:
         return
-    row.status, row.detail = status, str(shown(detail))[:500]
+    row.status, row.detail, row.said = status, str(shown(detail))[:500], as_json(detail)
     if not detail:
         row.state = DeliveryState.DELIVERED
     elif status == GONE or row.is_test or row.attempts > len(PAUSES):
@@ -164,7 +166,8 @@ def _ended(delivery: int, status: int | None, detail: str) -> None:
         logger.warning("webhook %s was not told of %s: %s", row.webhook_id, row, row.detail)
     row.ended_at = None if row.state == DeliveryState.WAITING else timezone.now()
     rows = Delivery.objects.filter(pk=delivery, state=DeliveryState.WAITING)
-    rows.update(status=row.status, detail=row.detail, state=row.state, ended_at=row.ended_at)
+    told = {name: getattr(row, name) for name in ("status", "detail", "said", "state", "ended_at")}
+    rows.update(**told)
 
 
 def _secret(webhook: Webhook) -> str | None:

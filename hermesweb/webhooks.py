@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from agentcore.said import Said, as_json
 from hermesweb.models import AgentSession, Delivery, DeliveryState, SessionEvent, Webhook
 from hermesweb.wake import deliver
 
@@ -60,7 +61,9 @@ def due() -> list[int]:
 def drop(webhook: Webhook, why: str) -> None:
     """What waits is not sent any more."""
     waiting = webhook.deliveries.filter(state=DeliveryState.WAITING)
-    waiting.update(state=DeliveryState.DROPPED, detail=why, ended_at=timezone.now())
+    waiting.update(
+        state=DeliveryState.DROPPED, detail=why, said=as_json(why), ended_at=timezone.now()
+    )
 
 
 def _write(
@@ -80,7 +83,8 @@ def _write(
     ]
     for row in rows[max(room, 0) :]:
         row.state, row.ended_at = DeliveryState.DROPPED, timezone.now()
-        row.detail = f"{MOST_WAITING} others were waiting"
+        row.detail = Said("{count} others were waiting", count=MOST_WAITING)
+        row.said = as_json(row.detail)
     Delivery.objects.bulk_create(rows)
     _forget(webhook)
 

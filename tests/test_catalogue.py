@@ -64,6 +64,26 @@ TOLD = {
 }
 TOLD_BY_NAME = {"label", "help_text", "said", "description", "verbose_name", "verbose_name_plural"}
 TOLD_IN_DICTS = {"aria-label", "data-key-label", "required", "empty"}
+# The same of what `agentcore` says, and pages show: an exception, or a value that tells why.
+SAID = {
+    **dict.fromkeys(("ModelError", "ContextTooLong", "ProfileError", "TranscriptError"), 0),
+    **dict.fromkeys(("MessageError", "WireError", "PlanError", "StalePlan", "ToolError"), 0),
+    **dict.fromkeys(("ModelUnavailable", "WorkspaceGone", "NoHistory"), 0),
+    **{"SummaryFailed": 1, "Route": 1, "Problem": 2, "Violation": 2},
+}
+# What only a model, a programmer, a log or a test reads.
+UNSEEN = {
+    *(("PlanError", name) for name in ("plan.py", "result.py", "compact.py")),
+    *(("StalePlan", name) for name in ("border.py", "queued.py", "changes.py")),
+    *(("TranscriptError", name) for name in ("exact.py", "told.py")),
+    *(("MessageError", "hooks.py"), ("ModelError", "scripted.py")),
+}
+SEEN_OF_TOOLS = {"arguments.py", "fetcher.py"}
+CORE = sorted(
+    path
+    for package in ("agentcore", "hermesweb")
+    for path in (catalogue.ROOT / package).rglob("*.py")
+)
 CODE = sorted(
     path
     for path in (catalogue.ROOT / "hermesweb").rglob("*.py")
@@ -181,6 +201,29 @@ def untold(code: str) -> list[str]:
     return found
 
 
+def unsaid(code: str, file: str) -> list[str]:
+    """What `agentcore` tells a person as plain English, there or by a name that stands for it."""
+    found: list[ast.expr] = []
+    named: dict[str, ast.expr] = {}
+    nodes = [node for node in ast.walk(ast.parse(code)) if hasattr(node, "lineno")]
+    for node in sorted(nodes, key=lambda one: one.lineno):  # type: ignore[attr-defined]
+        if isinstance(node, ast.Assign):
+            named |= {ast.unparse(target): node.value for target in node.targets}
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            seen = file in SEEN_OF_TOOLS if name == "ToolError" else (name, file) not in UNSEEN
+            if name in SAID and seen:
+                said = node.args[SAID[name] : SAID[name] + 1]
+                found += [named.get(ast.unparse(one), one) for one in said]
+    return [ast.unparse(one) for one in found if has_words(one)]
+
+
+def has_words(node: ast.expr) -> bool:
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+    return any(re.search("[a-z]{3}", str(text)) for text in texts)
+
+
 def is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
@@ -197,6 +240,26 @@ answer(said=f"{n} go", other="x")
 Invalid(_("a"), "b")
 """
     assert sorted(untold(code)) == ["f'{n} go'", "stop first"]
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(catalogue.ROOT)))
+def test_what_the_core_tells_a_person_can_be_said_in_another_language(path: Path) -> None:
+    assert unsaid(path.read_text(), path.name) == []
+
+
+def test_a_plain_reason_of_the_core_is_found() -> None:
+    code = """
+def f(name):
+    text = f"{name} is gone"
+    raise ModelError(text, retryable=True)
+    SummaryFailed(Failure.EMPTY, "no text came")
+    text = Said("{name} is gone", name=name)
+    raise ModelError(text)
+    raise ModelError(f"{name}: {error}")
+    raise ModelError(str(error))
+"""
+    found = unsaid(code, "some.py")
+    assert found == ["f'{name} is gone'", "'no text came'"]
 
 
 def test_texts_are_found_in_templates_code_and_scripts() -> None:

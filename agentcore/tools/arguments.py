@@ -8,6 +8,7 @@ from typing import Any
 
 from agentcore.errors import ToolError
 from agentcore.options import Effect
+from agentcore.said import Said
 from agentcore.tools.base import ToolResult, Workspace
 
 PATH = {"type": "string", "description": "Path relative to the workspace, such as src/app.py"}
@@ -55,17 +56,29 @@ def checked(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict
     known = parameters["properties"]
     for name, value in given.items():
         if name not in known:
-            raise ToolError(f"no argument {name!r:.80}; the arguments are {', '.join(known)}")
+            said = Said(
+                "no argument {name}; the arguments are {known}",
+                name=f"{name!r:.80}",
+                known=", ".join(known),
+            )
+            raise ToolError(said)
         _check(name, value, known[name])
     missing = [name for name in parameters["required"] if name not in given]
     if missing:
-        raise ToolError(f"the argument {missing[0]} is missing")
+        raise ToolError(Said("the argument {name} is missing", name=missing[0]))
     return given
 
 
 def _check(name: str, value: Any, wanted: Mapping[str, Any]) -> None:
     if wanted["type"] == "string":
         if not isinstance(value, str):
-            raise ToolError(f"{name} is a string, not {value!r:.80}")
+            said = Said("{name} is a string, not {value}", name=name, value=f"{value!r:.80}")
+            raise ToolError(said)
     elif not isinstance(value, int) or isinstance(value, bool) or value < wanted["minimum"]:
-        raise ToolError(f"{name} is a whole number from {wanted['minimum']} up, not {value!r:.80}")
+        said = Said(
+            "{name} is a whole number from {least} up, not {value}",
+            name=name,
+            least=wanted["minimum"],
+            value=f"{value!r:.80}",
+        )
+        raise ToolError(said)

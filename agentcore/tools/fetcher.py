@@ -21,6 +21,7 @@ from typing import TypeAlias, TypeVar
 import httpx
 
 from agentcore.errors import ToolError
+from agentcore.said import Said
 from agentcore.tools.addresses import is_odd_number, is_public
 
 # The addresses of a host, as text.
@@ -44,6 +45,7 @@ HEADERS = {
 PIECES = 100
 # How zlib is told of each: with a header of either kind, without one.
 PACKINGS = {"gzip": (47,), "x-gzip": (47,), "deflate": (47, -15)}
+INSIDE = Said("leads to an inside address; only public ones can be fetched")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Fetcher:
         """Raises ToolError for what is refused whatever a name server says."""
         url = _url(address)
         if not self._place(url) and _is_address(_host(url)) and not is_public(_host(url)):
-            raise ToolError(_inside(url))
+            raise _at(url, INSIDE)
 
     async def _followed(self, url: httpx.URL, max_bytes: int) -> Page:
         for _ in range(REDIRECTS + 1):
@@ -100,7 +102,7 @@ class Fetcher:
             if isinstance(answer, Page):
                 return answer
             url = answer
-        raise ToolError(f"{url}: more than {REDIRECTS} redirects")
+        raise _at(url, Said("more than {most} redirects", most=REDIRECTS))
 
     async def _asked(self, url: httpx.URL, max_bytes: int) -> Page | httpx.URL:
         """The page, or where it is said to be."""
@@ -115,32 +117,35 @@ class Fetcher:
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failure: httpx.HTTPError = error
             except httpx.HTTPError as error:
-                raise ToolError(f"{url}: {_told(error)}") from error
-        raise ToolError(f"{url}: {_told(failure)}") from failure
+                raise _at(url, _told(error)) from error
+        raise _at(url, _told(failure)) from failure
 
     async def _checked(self, url: httpx.URL) -> Sequence[str]:
         is_trusted = self._place(url)
         try:
             addresses = await self.resolve(url.raw_host.decode(), _port(url))
         except (OSError, UnicodeError) as error:
-            raise ToolError(f"{url}: no such host ({error})") from error
+            raise _at(url, Said("no such host ({error})", error=str(error))) from error
         if not addresses or not (is_trusted or all(map(is_public, addresses))):
-            raise ToolError(_inside(url))
+            raise _at(url, INSIDE)
         return addresses
 
     def _place(self, url: httpx.URL) -> bool:
         """Whether it is trusted; raises ToolError where no place is named that could be asked."""
         if url.scheme not in PORTS:
-            raise ToolError(f"{url}: only http and https addresses can be fetched")
+            raise _at(url, Said("only http and https addresses can be fetched"))
         if url.userinfo:
-            raise ToolError(f"{url.copy_with(userinfo=b'')}: leave user and pass out")
+            raise _at(url.copy_with(userinfo=b""), Said("leave user and pass out"))
         host, name = _host(url), url.raw_host.decode()
         if not _NAME.fullmatch(name) or is_odd_number(name):
-            raise ToolError(f"{url}: {host or 'nothing'!r} is not the name of a host")
+            raise _at(url, Said("{name!r} is not the name of a host", name=host or "nothing"))
         is_trusted = (host, _port(url)) in self.trusted
         if _port(url) not in self.ports and not is_trusted:
             allowed = ", ".join(map(str, sorted(self.ports)))
-            raise ToolError(f"{url}: port {_port(url)} cannot be used, only {allowed}")
+            said = Said(
+                "port {port} cannot be used, only {allowed}", port=_port(url), allowed=allowed
+            )
+            raise _at(url, said)
         return is_trusted
 
 
@@ -150,7 +155,7 @@ async def _within(seconds: int, address: str) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds or None):
             yield
     except TimeoutError:
-        raise ToolError(f"{address}: no whole answer within {seconds} s") from None
+        raise _at(address, Said("no whole answer within {seconds} s", seconds=seconds)) from None
 
 
 def _host(url: httpx.URL) -> str:
@@ -171,15 +176,18 @@ def _is_address(host: str) -> bool:
     return False
 
 
-def _inside(url: httpx.URL) -> str:
-    return f"{url}: leads to an inside address; only public ones can be fetched"
+def _at(url: httpx.URL | str, reason: str) -> ToolError:
+    return ToolError(Said("{address}: {reason}", address=str(url), reason=reason))
 
 
 def _url(address: str) -> httpx.URL:
     try:
         return httpx.URL(address.strip())
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise ToolError(f"{address!a:.200} is no address: {error}") from error
+        said = Said(
+            "{address} is no address: {error}", address=f"{address!a:.200}", error=str(error)
+        )
+        raise ToolError(said) from error
 
 
 async def _answer(url: httpx.URL, address: str, max_bytes: int) -> Page | httpx.URL:
@@ -221,7 +229,8 @@ def _target(url: httpx.URL, location: str) -> httpx.URL:
     try:
         return url.join(location)
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise ToolError(f"{url}: redirects to what is no address: {location!a:.200}") from error
+        place = f"{location!a:.200}"
+        raise _at(url, Said("redirects to what is no address: {place}", place=place)) from error
 
 
 async def _body(
@@ -230,7 +239,8 @@ async def _body(
     """At most so many bytes of the body, whether it went on, and a note on what it is not."""
     packing = response.headers.get("content-encoding", "").strip().lower()
     if packing not in {*PACKINGS, "identity", ""}:
-        raise ToolError(f"{url}: packed as {packing!a:.40}, which nobody asked for")
+        said = Said("packed as {packing}, which nobody asked for", packing=f"{packing!a:.40}")
+        raise _at(url, said)
     raw, truncated = bytearray(), False
     async for chunk in response.aiter_raw():
         raw += chunk

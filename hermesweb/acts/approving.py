@@ -171,7 +171,7 @@ def _check(row: AgentSession, call: ToolCall) -> None:
         toolbox_of(row, profile).check(call)
     except ToolError as error:
         text = _("%(tool)s does not take them: %(error)s")
-        raise Invalid(text % {"tool": call.name, "error": error}, "arguments") from error
+        raise Invalid(text % {"tool": call.name, "error": told(str(error))}, "arguments") from error
 
 
 def _digest(text: str) -> str:

@@ -28,6 +28,7 @@ from hermesweb.models import AgentSession, SessionKind, StoredMessage
 from hermesweb.models.columns import NAME_CHARS
 from hermesweb.pins import UNTIL_COMMIT
 from hermesweb.recorder import settle
+from hermesweb.sentences import told
 from hermesweb.shown import shown
 
 PATH_CHARS = NAME_CHARS - len(UNTIL_COMMIT)
@@ -141,7 +142,7 @@ def _end(session: AgentSession, until: str) -> tuple[str, str]:
         head = async_to_sync(commits.head)(Path(session.workspace))
     except NoHistory as error:
         text = _("a pin until a commit needs a git repository in the workspace: %(reason)s")
-        raise Refused(text % {"reason": error}, "no_repository") from error
+        raise Refused(text % {"reason": told(str(error))}, "no_repository") from error
     return f"{UNTIL_COMMIT}{path}", head
 
 

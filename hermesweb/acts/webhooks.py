@@ -11,11 +11,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agentcore.errors import ToolError
+from agentcore.said import Said
 from hermesweb import audit, posting, webhooks
 from hermesweb.acts.errors import Gone, Invalid, Refused
 from hermesweb.models import Delivery, DeliveryState, Webhook
 from hermesweb.models.webhooks import URL_CHARS
 from hermesweb.occasions import TEST, Occasion
+from hermesweb.sentences import told
 from hermesweb.shown import storable
 from hermesweb.wake import deliver
 
@@ -45,7 +47,7 @@ def change_webhook(who: User, webhook: Webhook, **values: Any) -> None:
         _lock(webhook)
         webhook.save(update_fields=list(values))
         if not webhook.active:
-            webhooks.drop(webhook, "the webhook was switched off")
+            webhooks.drop(webhook, Said("the webhook was switched off"))
         told = {"secret": "***"} if "secret" in values else {}
         audit.write(who, "webhook_changed", old=old, new={**_facts(webhook), **told})
 
@@ -117,7 +119,7 @@ def _address(url: str) -> str:
         posting.fetcher().check(url)
     except ToolError as error:
         text = _("%(reason)s; HERMESWEB_WEBHOOK_HOSTS names inside receivers and other ports")
-        raise Invalid(text % {"reason": error}, "url") from error
+        raise Invalid(text % {"reason": told(str(error))}, "url") from error
     return url
 
 

@@ -11,6 +11,7 @@ from agentcore.compaction.hooks import hooks_of
 from agentcore.compaction.strategies import strategy_of
 from agentcore.errors import ProfileError
 from agentcore.profile import Profile as ProfileValue
+from agentcore.said import Said
 from hermesweb.models.columns import NAME_CHARS, one_of, person
 
 
@@ -52,8 +53,12 @@ class ProfileVersion(models.Model):
         try:
             return checked(self.values)
         except ProfileError as error:
-            text = f"{self} is refused: {error}; save it anew, or choose another profile"
-            raise ProfileError(f"profile {text}", error.field) from error
+            said = Said(
+                "profile {version} is refused: {fault}; save it anew, or choose another profile",
+                version=str(self),
+                fault=str(error),
+            )
+            raise ProfileError(said, error.field) from error
 
     @cached_property
     def fault(self) -> str:

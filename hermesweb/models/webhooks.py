@@ -50,7 +50,8 @@ class Webhook(models.Model):
 class Delivery(models.Model):
     """One occasion to be told to one webhook, or a test of it, which is of no session. `key` is the
     same at each attempt and nowhere else; `facts` are those of the event; `status` is what the
-    receiver last answered, `detail` why it was not taken."""
+    receiver last answered, `detail` why it was not taken, `said` how that was made:
+    agentcore.said.as_json."""
 
     key = models.CharField(max_length=24, default=delivery_key)
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
@@ -62,6 +63,7 @@ class Delivery(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True)
     detail = models.CharField(max_length=500, blank=True)
+    said = models.JSONField(default=dict)
     due_at = models.DateTimeField(default=timezone.now)
     at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True)

@@ -6,13 +6,20 @@ import re
 from html import unescape
 
 import pytest
-from builders import a_user
+from builders import a_lease, a_user, turn_ended
 from django.test import Client
 from scenes import HTMX, a_talk, compacted
 
 from agentcore.compaction.asked import CompactionOptions
-from hermesweb import acts
+from agentcore.compaction.result import SummaryFailed, Trigger
+from agentcore.compaction.summarizer import HEADINGS, SummaryRequest, accept
+from agentcore.events import CompactionFailed, RunEnd, RunEnded, RunStarted
+from agentcore.llm.failures import refused
+from agentcore.options import SummaryOptions
+from hermesweb import acts, lease
+from hermesweb.lives import snapshot_of
 from hermesweb.models import AgentSession, MemoryEntry
+from hermesweb.recorder import record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 
@@ -20,7 +27,8 @@ PAGES = (
     *("/", "/?q=nothing", "/sessions/new/", "/imports/new/", "/memory/", "/memory/{entry}/"),
     *("/webhooks/", "{home}", "{home}?view=all&order=largest", "{home}messages/3/"),
     *("{home}bulk/", "{home}ledger/", "{home}rollup/?by=path", "{home}lifetimes/", "{home}pins/"),
-    *("{home}compact/", "{home}compactions/1/", "{home}at/0.4/", "{home}diff/?from=0.4&to=0.6"),
+    *("{home}compact/", "{home}compactions/1/", "{home}compactions/2/", "{home}at/0.4/"),
+    *("{home}diff/?from=0.4&to=0.6", "{home}bulk/?category=system_prompt"),
     *("{home}diff/paper/?from=0.4&to=0.6", "{home}compactions/1/paper/"),
     *("/no/such/page/", "/admin/", "/admin/hermesweb/profile/{profile}/change/"),
     *("/admin/hermesweb/modelendpoint/add/", "/admin/hermesweb/agentsession/"),
@@ -29,7 +37,7 @@ PAGES = (
 # What people and models wrote, and what is spelled alike in every language.
 CONTENT = (
     *("Be careful.", "Fix the parser.", "Messages omitted; reference only", "four messages"),
-    *("Claude Code", "OpenAI", "Path to", "Hermesweb"),
+    *("Claude Code", "OpenAI", "Path to", "Hermesweb", ", ".join(HEADINGS)),
 )
 FOR_SCRIPTS = (
     *("{home}chart.json", "{home}turns.json", "{home}turns.csv", "{home}ledger.json"),
@@ -49,7 +57,23 @@ def session() -> AgentSession:
     ada.save()
     session = a_talk(ada, 12, title="解析器")
     compacted(session)
+    goes_wrong(session)
     return session
+
+
+def goes_wrong(session: AgentSession) -> None:
+    """A summary that is not taken, and a run that fails."""
+    pressure = turn_ended(1, snapshot_of(session).messages).pressure
+    answer = accept("Summary", calls=False, request=SummaryRequest((), 0, SummaryOptions(), True))
+    assert isinstance(answer, SummaryFailed)
+    held = a_lease(session)
+    events = [
+        CompactionFailed(Trigger.MANUAL, answer.reason, answer.detail, 5, pressure),
+        RunStarted(2),
+        RunEnded(2, RunEnd.FAILED, str(refused("m-1", 401, "no-key", headers={}, key=""))),
+    ]
+    record(session.pk, held.fence, events)
+    lease.release(held)
 
 
 def in_chinese(client: Client, session: AgentSession, path: str) -> str:

@@ -249,3 +249,20 @@ def test_the_api_sends_a_test_too(ada: User, hook: Webhook) -> None:
     assert (made.status_code, told["occasion"], told["state"]) == (202, "test", "waiting")
     assert (told["session"], told["seq"]) == (None, None)
     assert Caller(ada).get(f"webhooks/{hook.pk}/deliveries").json()["items"] == [told]
+
+
+def test_a_page_in_chinese_says_in_chinese_why_something_was_not_sent(
+    client: Client, hook: Webhook
+) -> None:
+    client.cookies["django_language"] = "zh-hans"
+    a_delivery(hook)
+    values = {"url": URL, "occasions": ["blocked"]}
+    assert client.post(reverse("webhook", args=[hook.pk]), values).status_code == 302
+    row = Delivery.objects.get()
+    assert (row.state, row.detail) == ("dropped", "the webhook was switched off")
+    assert "此 Webhook 已停用" in words_of(html_of(client, PAGE))
+    Delivery.objects.update(said={})
+    assert '<span lang="en">the webhook was switched off</span>' in html_of(client, PAGE)
+    values = {"url": "http://hook.example:8080/in", "occasions": ["blocked"]}
+    told = words_of(client.post(PAGE, values).content.decode())
+    assert "http://hook.example:8080/in：不能使用端口 8080，只能用 80, 443" in told
