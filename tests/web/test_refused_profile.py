@@ -122,6 +122,8 @@ def test_a_run_ends_with_the_reason_before_its_model_is_asked(
     session = worked(talk)
     assert (session.status, model.requests) == ("failed", [])
     assert session.run_reason == f"profile {TOLD}; save it anew, or choose another profile"
+    kept = session.run_said["figures"]
+    assert (kept["version"], kept["fault"]["figures"]["value"]) == ("small version 1", "7")
 
 
 def test_no_act_begins_anything_with_it(eve: User, talk: AgentSession) -> None:
