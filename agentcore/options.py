@@ -115,8 +115,13 @@ class Stage:
     direction: Direction = Direction.FROM
 
     def __post_init__(self) -> None:
+        if not isinstance(self.strategy, str):
+            said = Said("a strategy is a name, not {value}", value=repr(self.strategy))
+            raise ProfileError(said, "stages")
         if self.at is not None:
             fraction(self.at, "stages")
+        for value in (self.above, self.to_target):
+            flag(value, "stages")
         whole(self.keep, "stages")
         whole(self.buffer, "stages")
 
@@ -178,7 +183,7 @@ class DocumentOptions:
     memory: bool = True
 
     def __post_init__(self) -> None:
-        if not _is_text(self.persona, PERSONA_CHARS):
+        if not isinstance(self.persona, str) or len(self.persona) > PERSONA_CHARS:
             said = Said("a persona is text of at most {most:,} characters", most=PERSONA_CHARS)
             raise ProfileError(said, "documents.persona")
         names = self.doc_names
@@ -189,9 +194,7 @@ class DocumentOptions:
             )
             raise ProfileError(said, "documents.doc_names")
         object.__setattr__(self, "doc_names", tuple(names))
-        if not isinstance(self.memory, bool):
-            said = Said("memory is true or false, not {value}", value=repr(self.memory))
-            raise ProfileError(said, "documents.memory")
+        flag(self.memory, "documents.memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +241,13 @@ def whole(value: Any, name: str, least: int = 0, most: int = MOST) -> None:
         raise ProfileError(said, name)
 
 
+def flag(value: Any, name: str) -> None:
+    """Raises ProfileError for what is neither true nor false."""
+    if not isinstance(value, bool):
+        said = Said("{name} is true or false, not {value}", name=name, value=repr(value))
+        raise ProfileError(said, name)
+
+
 def fraction(value: Any, name: str, most: float = 1) -> None:
     """Raises ProfileError for what is not over 0 and at most `most`."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= most:
@@ -276,10 +286,6 @@ def _effects(values: Any, name: str) -> tuple[Effect, ...]:
         raise ProfileError(said, name)
     chosen = {member(Effect, value, name) for value in values}
     return tuple(effect for effect in Effect if effect in chosen)
-
-
-def _is_text(value: Any, most: int) -> bool:
-    return isinstance(value, str) and len(value) <= most
 
 
 def _is_amount(value: Any) -> bool:

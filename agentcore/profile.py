@@ -24,6 +24,7 @@ from agentcore.options import (
     SummarySource,
     Thresholds,
     counts,
+    flag,
     fraction,
     member,
     whole,
@@ -133,7 +134,8 @@ class Profile:
         """The pressure at which a stage is due."""
         if stage.at is not None:
             return stage.at
-        return float(getattr(self.thresholds, stage.strategy, DEFAULT_AT))
+        own = stage.strategy in Thresholds.__dataclass_fields__
+        return float(getattr(self.thresholds, stage.strategy) if own else DEFAULT_AT)
 
     def window_for(self, model: str) -> Window:
         """The profile's own window, else the model table's, else the assumed one."""
@@ -237,6 +239,8 @@ def _check(profile: Profile) -> None:
         value = getattr(profile, name)
         if value is not None:
             whole(value, name, least)
+    for name in ("counts_schemas", "pins_first_user", "recall", "result_share"):
+        flag(getattr(profile, name), name)
     counts(profile.limits, "limits")
     if not profile.stages:
         raise ProfileError(Said("a profile needs at least one stage"), "stages")
