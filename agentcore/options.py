@@ -183,7 +183,8 @@ class DocumentOptions:
     memory: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.persona, str) or len(self.persona) > PERSONA_CHARS:
+        persona: Any = self.persona
+        if not isinstance(persona, str) or len(persona) > PERSONA_CHARS:
             said = Said("a persona is text of at most {most:,} characters", most=PERSONA_CHARS)
             raise ProfileError(said, "documents.persona")
         names = self.doc_names
