@@ -127,7 +127,8 @@ def _marks(low: str) -> Iterator[Mark]:
         marks = [(match.start(), match.end() - 1, _known(match[1])) for match in found]
         if not is_ascii:
             marks += [(*match.span(), match[0]) for match in _CHINESE.finditer(low, start, stop)]
-        marks += _values(low, start, stop)
+        values = _VALUE.finditer(low, start, stop)
+        marks += [(_front(low, match.start()), match.end(), "") for match in values]
         marks.sort()
         yield from marks
 
@@ -142,16 +143,10 @@ def _portion_end(low: str, least: int) -> int:
     return end.end() if end else len(low)
 
 
-def _values(low: str, at: int, to: int) -> Iterator[Mark]:
-    for match in _VALUE.finditer(low, at, to):
-        start, stop = match.span()
-        if start and low[start - 1] in _IN_FRONT:
-            start = _front(low, start)
-        yield start, stop, ""
-
-
 def _front(low: str, start: int) -> int:
     """Where a value begins whose first digit stands at `start`."""
+    if not start or low[start - 1] not in _IN_FRONT:
+        return start
     least = max(0, start - BEFORE_CHARS)
     while start > least and low[start - 1] in _BEFORE_VALUE:
         start -= 1

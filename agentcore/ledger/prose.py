@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
@@ -61,7 +61,7 @@ _NAMED = re.compile(r"[a-z_]{2}\s*(?:[:=]|\s[a-z]{2,3})$")
 _LIST_MARK = re.compile(r"[\s>*+\-•]*(?:please )?$")
 _COMMENT = ("//", "/*", "<!--")
 _TRAILING = ".,:;/-+"
-_ACKNOWLEDGED = re.compile("|".join(sorted(chinese.ACKNOWLEDGEMENTS, key=len, reverse=True)))
+_ACKNOWLEDGED = re.compile(pattern_of(chinese.ACKNOWLEDGEMENTS))
 _WORD = re.compile(r"[a-z']+|[0-9]+|[^\x00-\x7f，。、！？…]+")
 
 
@@ -155,7 +155,7 @@ def _stated(text: str, sentence: Sentence, number: int, kinds: Sequence[FactKind
         said = flat(text[start:stop])
         if said.startswith(_COMMENT):
             continue
-        kind = next(kind for kind in kinds if kind in said_kinds)
+        kind = next(filter(said_kinds.__contains__, kinds))
         bound = "" if kind is FactKind.DECISION else bound_of(words, low, values)
         about = subject(low[start:stop])
         if values and not bound and "@" not in about:
@@ -182,7 +182,7 @@ def _counts(cue: Mark, sentence: Sentence) -> bool:
 
 def _clauses(
     sentence: Sentence, cues: Sequence[Mark]
-) -> Iterator[tuple[Sentence, Collection[FactKind | None]]]:
+) -> Iterator[tuple[Sentence, AbstractSet[FactKind | None]]]:
     """The sentence cut at the last comma or `and` before each further cue; each with the kinds of
     these cues."""
     start = sentence.start
@@ -292,6 +292,5 @@ def _cut(text: str) -> str:
 
 
 def _only_acknowledges(low: str) -> bool:
-    heard = english.ACKNOWLEDGEMENTS
-    words = _WORD.findall(low)
-    return all(word in heard or not _ACKNOWLEDGED.sub("", word) for word in words)
+    others = set(_WORD.findall(low)) - english.ACKNOWLEDGEMENTS
+    return not any(_ACKNOWLEDGED.sub("", word) for word in others)

@@ -19,7 +19,7 @@ _NAMES = {**_FAMILY, **dict.fromkeys(english.STOP, "")}
 _LATIN = re.compile(r"[a-z@][a-z_'\-]+")
 _LATIN_UNITS = {unit for unit in english.UNITS if unit.isalpha() and unit not in _FAMILY}
 _COUNTED = re.compile(
-    rf"[0-9][0-9.,]*\s?"
+    rf"[0-9][0-9.,]*+\s?"
     rf"(?:{pattern_of(_LATIN_UNITS)}(?![a-z_'\-])|{pattern_of(chinese.UNITS)})"
 )
 _CHINESE = re.compile("[\u3400-\u9fff]+")

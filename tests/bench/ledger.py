@@ -2,11 +2,10 @@
 
 Method: process CPU time, the best of 15 rounds in one process without garbage collection, divided
 by the kB (1,000 bytes) of the wire form, parsing it included. Of `dense` texts every sentence or
-line holds a fact: what they cost is 4 to 10 us a fact, and no more is read than gives 60 facts. The
-limit is for what people and agents write, which the recordings show; without a folder of them the
-other rows stand alone. The
-ledger and survival are measured on 10,000 messages that have their facts; `list copy` beside them
-is the least that a walk over them could cost.
+line holds a fact: each costs some 10 us, and no more is read than gives 60 of them. The limit is
+for what people and agents write, which the recordings show (without a folder of them their rows
+are left out). The ledger and survival are measured on 10,000 messages that have their facts; `list
+copy` beside them is the least that a walk over them could cost.
 """
 
 from __future__ import annotations
