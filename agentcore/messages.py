@@ -55,9 +55,10 @@ class Message:
     """`number` is its place in the session's history, from 1, for ever; 0 before it has one.
 
     `turn` is the one that bore it, 0 outside one or where it is not known; `tool` and `status`
-    belong to results, `replaces` (a number) and `stands_for` (numbers) to messages that a
-    compaction bears. `facts` follow from the rest: None until they are looked for. `value()`
-    parses the wire text anew at each call.
+    belong to results, `original` (bytes of what there was) to those that hold less of it,
+    `replaces` (a number) and `stands_for` (numbers) to messages that a compaction bears. `facts`
+    follow from the rest: None until they are looked for. `value()` parses the wire text anew at
+    each call.
     """
 
     wire: str
@@ -69,7 +70,7 @@ class Message:
     mark: Mark | None = None
     tool: str | None = None
     status: ToolStatus | None = None
-    cut: Cut | None = None
+    original: int | None = None
     turn: int = 0
     replaces: int | None = None
     stands_for: tuple[range, ...] = ()
@@ -84,6 +85,11 @@ class Message:
     def text(self) -> str:
         """The plain text of the content; parts without text are left out."""
         return content_text(_loaded(self.wire).get("content"))
+
+    @property
+    def cut(self) -> Cut | None:
+        """What there was and what the message keeps of it; None where it is whole."""
+        return None if self.original is None else Cut(self.original, byte_length(self.text))
 
     @property
     def is_summary(self) -> bool:
@@ -125,7 +131,7 @@ class Message:
             self.mark,
             self.tool,
             self.status,
-            self.cut,
+            self.original,
             self.turn,
             replaces,
             stands_for,

@@ -142,7 +142,8 @@ def accepted(reply: Reply, last_number: int) -> Message:
 def result(outcome: Outcome) -> Message:
     call, content = outcome.call, _content(outcome)
     value = {"role": Role.TOOL.value, "tool_call_id": call.id, "content": content}
-    return born(value, tool=call.name, status=outcome.status, cut=outcome.cut)
+    original = outcome.cut.original if outcome.cut else None
+    return born(value, tool=call.name, status=outcome.status, original=original)
 
 
 def _content(outcome: Outcome) -> str | list[dict[str, Any]]:

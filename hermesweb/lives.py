@@ -17,7 +17,7 @@ from agentcore.compaction.summarizer import sources_of
 from agentcore.events import EventKind
 from agentcore.kinds import PREVIEW_CHARS
 from agentcore.kinds import shown as shown_start
-from agentcore.messages import Cut, Message, ToolCall, ToolStatus, read
+from agentcore.messages import Message, ToolCall, ToolStatus, read
 from agentcore.snapshot import PLACES_A_NUMBER, Snapshot, State
 from hermesweb import bodies, facts
 from hermesweb.models import INLINE_BYTES, AgentSession, Life, Revision, StoredMessage
@@ -166,10 +166,9 @@ def message_of(row: StoredMessage) -> Message:
         "status": ToolStatus(row.status) if row.status else None,
         "replaces": row.replaces,
         "stands_for": tuple(range(first, last + 1) for first, last in row.stands_for),
+        "original": row.original_bytes,
         "facts": facts.unpacked(row.facts, row.number),
     }
-    if row.original_bytes is not None and row.kept_bytes is not None:
-        known["cut"] = Cut(row.original_bytes, row.kept_bytes)
     return read(row.text, sizes, mark=Mark(row.mark) if row.mark else None, **known)
 
 

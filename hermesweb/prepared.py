@@ -11,7 +11,7 @@ from agentcore.compaction.asked import PreparedPlan
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
 from agentcore.compaction.result import StageReport, WrittenSummary
 from agentcore.events import EventKind
-from agentcore.messages import Cut, Message, ToolStatus, read
+from agentcore.messages import Message, ToolStatus, read
 from agentcore.snapshot import State
 from agentcore.usage import Usage
 from hermesweb import facts
@@ -82,7 +82,7 @@ def _message(message: Message) -> dict[str, Any]:
         "tool": message.tool,
         "status": message.status,
         "turn": message.turn,
-        "cut": astuple(message.cut) if message.cut else None,
+        "original": message.original,
         "replaces": message.replaces,
         "stands_for": _runs(message.stands_for),
         "facts": facts.packed(message.facts, message.number),
@@ -102,7 +102,7 @@ def _read(value: dict[str, Any]) -> Message:
         tool=value["tool"],
         status=ToolStatus(value["status"]) if value["status"] else None,
         turn=value["turn"],
-        cut=Cut(*value["cut"]) if value["cut"] else None,
+        original=value.get("original"),
         replaces=value.get("replaces"),
         stands_for=_ranges(value["stands_for"]),
         facts=facts.unpacked(value["facts"], 0),

@@ -103,7 +103,7 @@ class Memory:
         self._state = State(revision.number, revision.last_number)
 
     def _begin(self, message: Message, place: int, revision: int) -> None:
-        names = ("mark", "tool", "status", "cut", "turn", "replaces", "stands_for")
+        names = ("mark", "tool", "status", "original", "turn", "replaces", "stands_for")
         known = {name: getattr(message, name) for name in names}
         self._wires.setdefault(message.number, (message.wire, known))
         self._lives.append([message.number, place, revision, None])

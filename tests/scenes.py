@@ -22,7 +22,7 @@ from agentcore.compaction.plan import (
 )
 from agentcore.compaction.result import CompactionResult, StageReport, Trigger
 from agentcore.events import CompactionEnded, RunEnd, RunEnded
-from agentcore.messages import Cut, Message, born
+from agentcore.messages import Message, born
 from hermesweb import lease
 from hermesweb.lives import snapshot_of
 from hermesweb.models import AgentSession
@@ -119,9 +119,7 @@ def later(session: AgentSession, *messages: Message) -> None:
 
 
 def cut_result(number: int, call_id: str, kept: str, original: int) -> Message:
-    return answered(
-        number, call_id, kept, tool="run_command", cut=Cut(original=original, kept=len(kept))
-    )
+    return answered(number, call_id, kept, tool="run_command", original=original)
 
 
 def html_of(client: Client, path: str, *, htmx: bool = False) -> str:

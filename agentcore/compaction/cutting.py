@@ -9,7 +9,7 @@ from typing import Any
 from agentcore.breakdown import THINKING_KEYS, Category, byte_length, part_category
 from agentcore.compaction.placeholders import original_bytes
 from agentcore.limits import NOTICE_BYTES, clamp
-from agentcore.messages import Cut, Message, born
+from agentcore.messages import Message, born
 
 THINKING_CHARS = 200
 THINKING_CUT = " more chars of thinking cut)"
@@ -23,8 +23,7 @@ def cut_text(message: Message, most: int) -> Message:
     room = most - (message.sizes.bytes - _text_bytes(content)) - NOTICE_BYTES
     value["content"] = _clamped(content, max(room, 1))
     made = born(value, mark=message.mark, tool=message.tool, status=message.status)
-    cut = Cut(original_bytes(message), made.sizes.bytes)
-    return replace(made, turn=message.turn, cut=cut)
+    return replace(made, turn=message.turn, original=original_bytes(message))
 
 
 def shorter_thinking(message: Message) -> Message:

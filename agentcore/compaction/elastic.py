@@ -123,4 +123,4 @@ def _clipped(entry: Any) -> Any:
 
 def _reborn(message: Message, value: dict[str, Any]) -> Message:
     made = born(value, mark=message.mark, tool=message.tool, status=message.status)
-    return replace(made, turn=message.turn, cut=message.cut)
+    return replace(made, turn=message.turn, original=message.original)

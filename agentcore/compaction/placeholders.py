@@ -7,14 +7,12 @@ from functools import lru_cache
 
 import orjson
 
-from agentcore.breakdown import Sizes, byte_length, measure_message
-from agentcore.frozen import maker
-from agentcore.messages import Cut, Message, Role, ToolStatus, make_message
+from agentcore.breakdown import Sizes, measure_message
+from agentcore.messages import Message, Role, ToolStatus, make_message
 from agentcore.wire import encoded
 
 SNIPPED, MASKED = "[Tool result snipped - ", "[Result: "
 _TOOL = Role.TOOL
-_cut = maker(Cut)
 STATUS = {
     ToolStatus.OK: "success",
     ToolStatus.FAILED: "failure",
@@ -39,7 +37,7 @@ def masked(message: Message) -> Message:
 
 def original_bytes(message: Message) -> int:
     """Of a result before anything was cut from it."""
-    return message.cut.original if message.cut else message.sizes.bytes
+    return message.sizes.bytes if message.original is None else message.original
 
 
 def _result(message: Message, text: str) -> Message:
@@ -60,7 +58,7 @@ def _result(message: Message, text: str) -> Message:
         None,
         message.tool,
         message.status,
-        _cut(message.cut.original if message.cut else message.sizes.bytes, byte_length(text)),
+        message.sizes.bytes if message.original is None else message.original,
         message.turn,
         message.number or message.replaces,
     )

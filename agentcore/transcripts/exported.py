@@ -132,7 +132,7 @@ class _Reading:
             mark=Mark(record["mark"]) if record.get("mark") else None,
             tool=record.get("tool"),
             status=ToolStatus(status) if status else None,
-            cut=Cut(*map(_natural, cut)) if cut else None,
+            original=Cut(*map(_natural, cut)).original if cut else None,
             turn=turn,
             replaces=self._ours(record.get("replaces")),
             stands_for=tuple(self._ranges(record.get("stands_for", ()))),

@@ -38,10 +38,10 @@ def test_arguments_that_are_no_text_become_their_json() -> None:
 
 
 def test_what_is_known_beside_the_wire_form_is_kept() -> None:
-    message = born(result("c"), tool="grep", status=ToolStatus.FAILED, cut=Cut(9, 3))
+    message = born(result("c"), tool="grep", status=ToolStatus.FAILED, original=9)
     numbered = message.numbered(7)
     assert (numbered.number, numbered.tool, numbered.status) == (7, "grep", "failed")
-    assert (numbered.cut, numbered.wire) == (Cut(9, 3), message.wire)
+    assert (numbered.cut, numbered.wire) == (Cut(9, len(message.text)), message.wire)
 
 
 def test_text_is_that_of_the_parts() -> None:
