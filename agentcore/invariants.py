@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
+from itertools import compress, islice
 from operator import lt
 
 from agentcore.breakdown import byte_length
@@ -20,6 +20,8 @@ from agentcore.snapshot import Snapshot, fresh_rows, instruction_rows
 # These say themselves why a row left.
 _UNTOLD = frozenset({Fate.REPAIRED, Fate.REBUILT})
 _MARK = b"\x01"
+# Turns the rows that are named into those that are not.
+_OTHERS = bytes.maketrans(b"\x00\x01", b"\x01\x00")
 
 
 class Rule(StrEnum):
@@ -173,15 +175,15 @@ def _pairs_alike(plan: CompactionPlan, before: Snapshot) -> bool:
     """Whether rows were replaced and nothing else, each by one with the same role, calls and id."""
     if plan.removals or plan.births:
         return False
-    pairs = (
-        (before.messages[row], message)
-        for some in plan.replaced
-        for row, message in some.messages.items()
-    )
-    return all(
-        (old.role, old.calls, old.tool_call_id) == (new.role, new.calls, new.tool_call_id)
-        for old, new in pairs
-    )
+    messages = before.messages
+    for some in plan.replaced:
+        for row, new in some.messages.items():
+            old = messages[row]
+            if old.role is not new.role or old.tool_call_id != new.tool_call_id:
+                return False
+            if old.calls != new.calls:
+                return False
+    return True
 
 
 def _named(plan: CompactionPlan, count: int) -> bytearray:
@@ -200,19 +202,18 @@ def _apart(
 ) -> tuple[list[Violation], list[Message]]:
     """I3 and I5: what the plan does not name is there, the very same and in its old order; all
     else was born by the plan. And what was born."""
-    rows = [row for row, gone in enumerate(named) if not gone]
-    kept, found = 0, []
+    kept = [*compress(before.messages, named.translate(_OTHERS)), None]
+    place, found = 0, []
     born: list[Message] = []
     for message in after.messages:
-        if kept < len(rows) and message is before.messages[rows[kept]]:
-            kept += 1
+        if message is kept[place]:
+            place += 1
         else:
             born.append(message)
-    if kept < len(rows):
-        said = Said(
-            "message {number} is neither kept nor named", number=before.messages[rows[kept]].number
-        )
-        found.append(Violation(Rule.ARCHIVE, rows[kept], said))
+    if missing := kept[place]:
+        row = [row for row, gone in enumerate(named) if not gone][place]
+        said = Said("message {number} is neither kept nor named", number=missing.number)
+        found.append(Violation(Rule.ARCHIVE, row, said))
     count = len(plan.births) + sum(len(some.messages) for some in plan.replaced)
     if len(born) != count:
         said = Said(

@@ -144,18 +144,6 @@ def group_at(messages: Sequence[Message], index: int) -> range:
     return range(start, stop)
 
 
-def groups(messages: Sequence[Message]) -> Iterator[range]:
-    """All tool groups and single messages, in order."""
-    row, count, tool = 0, len(messages), Role.TOOL
-    while row < count:
-        start = row
-        row += 1
-        if messages[start].calls:
-            while row < count and messages[row].role is tool:
-                row += 1
-        yield range(start, row)
-
-
 def rows_between(runs: Sequence[range], count: int) -> list[range]:
     """What the runs, in their order, leave of the rows of a list."""
     edges = [0, *(edge for run in runs for edge in (run.start, run.stop)), count]

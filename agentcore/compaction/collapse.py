@@ -9,12 +9,12 @@ from itertools import islice
 from agentcore.breakdown import COLLAPSED_HEADER, Category
 from agentcore.compaction.notes import carried, note
 from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
-from agentcore.compaction.strategy import Situation, is_reached, kept_rows
+from agentcore.compaction.strategy import Situation, gaps, is_reached, kept_rows
 from agentcore.facts import Fact, FactKind
 from agentcore.ledger import facts_of
 from agentcore.ledger.wording import lines_of
 from agentcore.messages import Message, Role, ToolStatus
-from agentcore.snapshot import groups, newest_group
+from agentcore.snapshot import newest_group
 
 NAME = "collapse"
 TOOLS_NAMED = 8
@@ -24,6 +24,7 @@ CHANGED_CHARS = 2_000
 # About what a note takes of what was freed.
 NOTE_BYTES = 400
 _ASSISTANT = Category.ASSISTANT
+# What a reply weighs without a text; most calls come so.
 _SILENT = len('{"role":"assistant","content":null}')
 
 
@@ -54,21 +55,17 @@ class Collapse:
 
 def _runs(situation: Situation) -> list[range]:
     """Runs of consecutive tool groups that may leave."""
-    messages = situation.snapshot.messages
-    spared = kept_rows(situation) | set(newest_group(messages))
-    runs: list[range] = []
-    start = stop = 0
-    for group in groups(messages):
-        if messages[group.start].calls and spared.isdisjoint(group):
-            if group.start != stop:
-                runs.append(range(start, stop))
-                start = group.start
-            stop = group.stop
-    return [run for run in (*runs, range(start, stop)) if run]
+    messages, tool = situation.snapshot.messages, Role.TOOL
+    said = [row for row, one in enumerate(messages) if one.role is not tool and not one.calls]
+    spared = {*said, *kept_rows(situation), *newest_group(messages)}
+    return gaps(0, len(messages), spared)
 
 
 def _enough(messages: Sequence[Message], run: range, need: int) -> tuple[range, int]:
     """The first groups of a run that free what is needed, or all of it, and their bytes."""
+    weight = sum([message.sizes.bytes for message in messages[run.start : run.stop]])
+    if weight < need + NOTE_BYTES:
+        return run, weight
     weight = 0
     for row in run:
         message = messages[row]
@@ -90,15 +87,19 @@ def _told(gone: Sequence[Message]) -> str:
     calls = f"{len(statuses)} tool call{'s' if len(statuses) != 1 else ''}"
     lines = [f"{COLLAPSED_HEADER} {calls} ({tools}) - {_ended(statuses)}]"]
     # From the end, since few of many are shown.
-    told = (_line(message, SAID_CHARS) for message in reversed(callers) if _speaks(message))
+    told = (
+        _line(message, SAID_CHARS)
+        for message in reversed(callers)
+        if message.sizes.breakdown[_ASSISTANT] > _SILENT
+    )
     said = list(islice(filter(None, told), SAID_LINES))
     lines += [f"- {line}" for line in reversed(said)]
     failure = ToolStatus.FAILED
     failed = [message for message in gone if message.status is failure]
     for message in failed[-FAILURE_LINES:]:
         lines.append(f"- failed: {_line(message, FAILURE_CHARS)}")
-    changed = _changed(callers, {message.tool_call_id for message in failed})
-    lines += lines_of({FactKind.CHANGED_PATH: changed}, CHANGED_CHARS)
+    if changed := _changed(callers, {message.tool_call_id for message in failed}):
+        lines += lines_of({FactKind.CHANGED_PATH: changed}, CHANGED_CHARS)
     return "\n".join(lines)
 
 
@@ -108,27 +109,22 @@ def _changed(callers: Sequence[Message], failed: Collection[str | None]) -> list
     changed = {
         fact.key: fact
         for message in callers
-        for fact in facts_of(message)
+        for fact in message.facts or facts_of(message)
         if fact.kind is kind and fact.call not in failed
     }
     return list(changed.values())
 
 
 def _ended(statuses: Sequence[ToolStatus | None]) -> str:
-    counts = Counter(statuses)
-    if counts[ToolStatus.OK] == len(statuses):
+    if statuses.count(ToolStatus.OK) == len(statuses):
         return "all successful"
+    counts = Counter(statuses)
     parts = (
         (counts[ToolStatus.OK], "ok"),
         (counts[ToolStatus.FAILED], "failed"),
         (counts[ToolStatus.UNKNOWN] + counts[None], "unknown"),
     )
     return ", ".join(f"{count} {name}" for count, name in parts if count)
-
-
-def _speaks(message: Message) -> bool:
-    """Whether it has more text than a word of two letters; most calls come without any."""
-    return message.sizes.breakdown[_ASSISTANT] > _SILENT
 
 
 def _line(message: Message, chars: int) -> str:

@@ -58,6 +58,7 @@ def compact(
         pins=pins,
         now=now,
         asks=summarize is not None,
+        is_legal=True,
     )
     return replace(drive(run, summarize), original=original)
 

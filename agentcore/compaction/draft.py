@@ -72,12 +72,12 @@ class Draft:
             sizes = sizes - total([messages[row].sizes for row in some.messages])
             sizes = sizes + total([message.sizes for message in some.messages.values()])
             said = some.fate, some.stage
+            is_first = isinstance(sources, range)
             for row, message in some.messages.items():
                 messages[row] = message
-            if isinstance(sources, range):
-                for row in some.messages:
+                if is_first:
                     told[row] = said
-            else:
+            if not is_first:
                 sources = _tell_each(told, sources, some, said)
         after = Snapshot(tuple(messages), before.places, sizes, _next(before.state))
         return Draft(self._base, after, sources, told)

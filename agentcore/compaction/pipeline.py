@@ -53,6 +53,7 @@ def run_pipeline(
     originals: Mapping[int, Message] | None = None,
     now: datetime | None = None,
     asks: bool = True,
+    is_legal: bool = False,
 ) -> Pipeline:
     """Stages in order, pressure measured anew before each. A run by hand, at the end of a run, or
     for a hook goes on until its target, one for the window until the request fits, whatever the
@@ -60,7 +61,7 @@ def run_pipeline(
     back.
     `originals`: messages by number that standing summaries stand for, for source `archive`; `now`:
     the time that placeholders tell; `asks`: without, no request is made, as if each were answered
-    by None."""
+    by None; `is_legal`: I1 is proven of the list, as `repair` leaves it."""
     run = _Run(
         snapshot,
         profile,
@@ -70,6 +71,7 @@ def run_pipeline(
         checkpoints=checkpoints,
         originals=originals,
         now=now,
+        is_legal=is_legal,
     )
     for stage in profile.stages:
         if run.is_done():
@@ -105,6 +107,7 @@ class _Run:
         checkpoints: frozenset[int],
         originals: Mapping[int, Message] | None,
         now: datetime | None,
+        is_legal: bool,
     ) -> None:
         self._before = snapshot
         self._profile = profile
@@ -114,6 +117,7 @@ class _Run:
         self._checkpoints = checkpoints
         self._originals = originals
         self._now = now
+        self._is_legal = is_legal
         self._draft = Draft(snapshot)
         self.pressure = pressure_of(snapshot)
         self._target = profile.target * self.pressure.limit
@@ -196,7 +200,7 @@ class _Run:
             return
         freed = self._draft.snapshot.sizes.bytes - draft.snapshot.sizes.bytes
         self._stages.append(StageReport(stage.strategy, freed))
-        self._draft, self.pressure = draft, pressure
+        self._draft, self.pressure, self._is_legal = draft, pressure, True
 
     def result(self) -> CompactionResult:
         plan, after, revision = (
@@ -236,8 +240,7 @@ class _Run:
         must = self._trigger in (Trigger.MANUAL, Trigger.OVERFLOW)
         if not must and gain < self._profile.min_gain * self.pressure.limit:
             return Failure.NOTHING_TO_COMPACT
-        was_legal = bool(self._stages)
-        if check(plan, before, after, self._pins, was_legal=was_legal):
+        if check(plan, before, after, self._pins, was_legal=self._is_legal):
             return Failure.INVARIANT
         return None
 

@@ -48,8 +48,8 @@ def repair(
     """
     draft = _Draft()
     messages = snapshot.messages
-    row = 0
-    while row < len(messages):
+    row, count = 0, len(messages)
+    while row < count:
         message = messages[row]
         if message.calls:
             row = _stop_of_legal(messages, row) or _repair_group(messages, row, unanswered, draft)
@@ -68,17 +68,17 @@ def repair(
 def _stop_of_legal(messages: Sequence[Message], row: int) -> int:
     """The row after a group whose results stand in the order of their calls, none of them empty;
     0 for any other. Nearly every group is such a one."""
-    seen: set[str] = set()
-    for call in messages[row].calls:
+    calls, count = messages[row].calls, len(messages)
+    if len(calls) > 1 and len({call.id for call in calls}) < len(calls):
+        return 0
+    for call in calls:
         row += 1
-        answer = messages[row] if row < len(messages) else None
-        if answer is None or answer.tool_call_id != call.id or not call.id or call.id in seen:
+        if row == count or not call.id or messages[row].tool_call_id != call.id:
             return 0
-        if answer.sizes.bytes <= EMPTY_BYTES and _is_empty_result(answer):
+        if messages[row].sizes.bytes <= EMPTY_BYTES and _is_empty_result(messages[row]):
             return 0
-        seen.add(call.id)
     row += 1
-    return 0 if row < len(messages) and messages[row].role is Role.TOOL else row
+    return 0 if row < count and messages[row].role is Role.TOOL else row
 
 
 def _repair_group(messages: Sequence[Message], row: int, unanswered: str, draft: _Draft) -> int:

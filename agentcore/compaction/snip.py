@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from agentcore.compaction.placeholders import snipped
-from agentcore.compaction.plan import CompactionPlan, Fate
+from agentcore.compaction.plan import CompactionPlan, Fate, runs_of
 from agentcore.compaction.replacing import Replacements
 from agentcore.compaction.strategy import Situation, is_reached
 from agentcore.errors import WireError
@@ -26,29 +27,23 @@ class Snip:
     def compact(self, situation: Situation) -> CompactionPlan:
         """The newest `keep` results stay, pins and the newest group whatever its size."""
         found = Replacements(situation, NAME, Fate.SNIPPED)
-        found.offer_all(_oldest_first(situation, found), partial(snipped, now=situation.now))
+        found.offer_needed(_oldest_first(situation, found), partial(snipped, now=situation.now))
         return found.plan()
 
 
 def _oldest_first(situation: Situation, found: Replacements) -> Iterator[int]:
-    """Rows of results, group by group, until enough was freed; in the group where the target comes
-    within reach, the stale ones first."""
+    """Rows of results, group by group; in the group where the target comes within reach, the stale
+    ones first."""
     snapshot = situation.snapshot
     rows = result_rows(snapshot, situation.stage.keep)
-    place, count = 0, len(rows)
-    while place < count:
-        row = rows[place]
-        place += 1
-        some = [row]
-        while place < count and rows[place] == row + len(some):
-            some.append(rows[place])
-            place += 1
-        if len(some) > 1 and found.within_reach(some):
-            some = sorted(some, key=lambda row: not _is_stale(snapshot, row))
-        for row in some:
-            if found.is_enough:
-                return
-            yield row
+    if not found.within_reach(rows):
+        yield from rows
+        return
+    for run in runs_of(rows):
+        if len(run) > 1 and found.within_reach(run):
+            yield from sorted(run, key=lambda row: not _is_stale(snapshot, row))
+        else:
+            yield from run
 
 
 def result_rows(snapshot: Snapshot, keep: int) -> list[int]:
@@ -56,7 +51,8 @@ def result_rows(snapshot: Snapshot, keep: int) -> list[int]:
     tool = Role.TOOL
     rows = [row for row, one in enumerate(snapshot.messages) if one.role is tool]
     newest = newest_group(snapshot.messages)
-    return [row for row in rows[: max(0, len(rows) - keep)] if row not in newest]
+    stop = bisect_left(rows, newest.start) if newest else len(rows)
+    return rows[: max(0, min(stop, len(rows) - keep))]
 
 
 def _is_stale(snapshot: Snapshot, row: int) -> bool:

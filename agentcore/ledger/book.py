@@ -17,10 +17,9 @@ from agentcore.messages import Message
 
 # How many statements of its kind one that revises is compared with.
 COMPARED = 200
-# Calls whose result may still come.
+# Calls whose result may still come, at least.
 OPEN_CALLS = 64
 TRIED_CHARS = 120
-_FAILURE = FactKind.FAILURE
 _PATHS = (FactKind.CHANGED_PATH, FactKind.READ_PATH)
 _WORD = re.compile(r"\w")
 _DIGITS = re.compile(r"[0-9][0-9.,]*")
@@ -34,6 +33,7 @@ class Ledger:
         self._replaced: list[tuple[Fact, Fact]] = []
         self._recent: dict[str, deque[Fact]] = {}
         self._last_on: dict[tuple[str, str], Fact] = {}
+        # What a call named, each with what stood for it before.
         self._of_call: dict[str, list[tuple[Fact, Fact | None]]] = {}
         self._instruction: Fact | None = None
 
@@ -45,23 +45,30 @@ class Ledger:
 
     def add(self, facts: Iterable[Fact]) -> None:
         """The facts of the messages that come next, in their order."""
-        standing_of, goal, state = self._standing, FactKind.GOAL, FactKind.STATE
+        # Looked up once: a list may hold tens of thousands.
+        goal, state, failure = FactKind.GOAL, FactKind.STATE, FactKind.FAILURE
+        standing_of, of_call = self._standing, self._of_call
         for fact in facts:
-            kind = fact.kind
+            kind, key, call = fact.kind, fact.key, fact.call
             if kind is goal:
                 self._take_goal(fact)
                 continue
             if kind is state:
                 self._take_state(fact)
                 continue
+            standing = standing_of[kind]
             if fact.subject or (fact.bound and kind in RULES):
                 fact = self._compare(fact)
-            elif fact.call:
-                fact = self._of_a_call(fact)
-            standing = standing_of[kind]
-            if fact.key in standing:
-                del standing[fact.key]
-            standing[fact.key] = fact
+            elif call and kind is failure:
+                fact = self._failed(fact)
+            elif call in of_call:
+                of_call[call].append((fact, standing.get(key)))
+            elif call:
+                of_call[call] = [(fact, standing.get(key))]
+                if len(of_call) > 2 * OPEN_CALLS:
+                    self._let_go_of_calls()
+            standing.pop(key, None)
+            standing[key] = fact
 
     @property
     def goal(self) -> Fact | None:
@@ -142,18 +149,12 @@ class Ledger:
                 del standing[earlier.key]
         standing[fact.key] = fact
 
-    def _of_a_call(self, fact: Fact) -> Fact:
+    def _let_go_of_calls(self) -> None:
+        for call in list(self._of_call)[:OPEN_CALLS]:
+            del self._of_call[call]
+
+    def _failed(self, fact: Fact) -> Fact:
         """A failed call changed and read nothing: what it named leaves, and says what was tried."""
-        if fact.kind is not _FAILURE:
-            named = fact, self._standing[fact.kind].get(fact.key)
-            of_call = self._of_call
-            if fact.call in of_call:
-                of_call[fact.call].append(named)
-                return fact
-            of_call[fact.call] = [named]
-            if len(of_call) > OPEN_CALLS:
-                del of_call[next(iter(of_call))]
-            return fact
         tried = self._of_call.pop(fact.call, [])
         for named_fact, before in tried:
             standing = self._standing[named_fact.kind]
