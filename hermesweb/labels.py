@@ -90,7 +90,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         _("test"),
     ),
     "values of a profile": (
-        *(_("above"), _("automatic"), _("assumed window"), _("background bytes")),
+        *(_("above"), _("approvals"), _("automatic"), _("assumed window"), _("background bytes")),
         *(_("background tasks"), _("budget"), _("buffer"), _("ceilings"), _("hooks")),
         *(_("command memory bytes"), _("command processes"), _("command seconds")),
         *(_("compact at run end"), _("cost"), _("counts schemas"), _("direction")),

@@ -32,6 +32,7 @@ from agentcore.options import (
     SummarySource,
 )
 from agentcore.pressure import TokenSource, Unit, WindowSource
+from agentcore.profile import GROUPS
 from agentcore.sections import Part
 from agentcore.tools import Mode
 from agentcore.transcripts.base import ProblemKind
@@ -141,7 +142,7 @@ def test_every_value_that_is_shown_has_a_name() -> None:
     assert named <= texts
     values = [member.value for members in SHOWN for member in members]
     fields = [str(field.label) for field in ProfileForm.declared_fields.values()]
-    wanted = {value.replace("_", " ") for value in (*values, *strategy_names(), *fields)}
+    wanted = {value.replace("_", " ") for value in (*values, *strategy_names(), *fields, *GROUPS)}
     assert wanted - texts == set(), "hermesweb/labels.py names it"
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from hermesweb import acts
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
 from hermesweb.models import AgentSession
+from hermesweb.templatetags.units import retold
 
 
 class SessionAdmin(ReadOnly, StaffAdmin):
@@ -27,7 +28,7 @@ class SessionAdmin(ReadOnly, StaffAdmin):
     fields = (
         *("page", "owner", "kind", "status", "title", "workspace", "mode", "model"),
         *("profile_version", "turns", "compactions", "messages_alive", "bytes", "used", "limit"),
-        *("unit", "run_end", "run_reason", "holder", "created_at", "changed_at"),
+        *("unit", "run_end", "reason", "holder", "created_at", "changed_at"),
     )
     readonly_fields = fields
 
@@ -39,6 +40,10 @@ class SessionAdmin(ReadOnly, StaffAdmin):
     def page(self, session: AgentSession) -> str:
         address = reverse("session", args=[session.pk])
         return format_html('<a href="{}">{}</a>', address, session)
+
+    @admin.display(description=_("run reason"))
+    def reason(self, session: AgentSession) -> str:
+        return retold(session.run_reason, session.run_said)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_view_permission(request)

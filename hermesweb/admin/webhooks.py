@@ -15,6 +15,7 @@ from hermesweb import acts
 from hermesweb.admin.staff import ReadOnly, StaffAdmin
 from hermesweb.labels import sentence
 from hermesweb.models import Delivery, Webhook
+from hermesweb.templatetags.units import retold
 from hermesweb.webhook_form import NAMES
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
@@ -73,13 +74,17 @@ class WebhookAdminForm(forms.ModelForm):
 class DeliveryInline(ReadOnly, admin.TabularInline):
     model = Delivery
     fields = readonly_fields = (
-        *("at", "occasion", "session", "state", "attempts", "status", "detail", "ended_at"),
+        *("at", "occasion", "session", "state", "attempts", "status", "reason", "ended_at"),
     )
     ordering = ("-pk",)
     extra = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
         return super().get_queryset(request).select_related("session")
+
+    @admin.display(description=_("detail"))
+    def reason(self, delivery: Delivery) -> str:
+        return retold(delivery.detail, delivery.said)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True

@@ -10,6 +10,7 @@ import pytest
 from builders import a_lease, a_user, said, turn_ended
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from django.utils import translation
 from scenes import HTMX, a_talk, compacted_by, html_of, words_of
 
@@ -31,7 +32,14 @@ from agentcore.usage import Prices, Usage
 from agentcore.verify import Check
 from hermesweb import acts, lease
 from hermesweb.lives import snapshot_of
-from hermesweb.models import AgentSession, Compaction, Profile, ProfileVersion
+from hermesweb.models import (
+    AgentSession,
+    Compaction,
+    Delivery,
+    Profile,
+    ProfileVersion,
+    Webhook,
+)
 from hermesweb.outcome import WHY_NOT, unwritten
 from hermesweb.recorder import record
 from hermesweb.sentences import retold, told
@@ -235,3 +243,25 @@ def test_why_a_stored_profile_is_refused_stands_on_the_page_in_its_language(
     text = "target 是大于 0、不超过 1 的小数，而不是 7"
     assert text in words_of(html_of(client, f"/sessions/{session.pk}/"))
     assert text in html_of(client, "/")
+
+
+def test_the_administration_tells_the_reasons_too(client: Client, ada: User) -> None:
+    session = a_talk(ada)
+    User.objects.filter(pk=ada.pk).update(is_staff=True, is_superuser=True)
+    reason = Said("the model returned an empty reply")
+    recorded(session, RunStarted(1), RunEnded(1, RunEnd.FAILED, reason))
+    page = reverse("admin:hermesweb_agentsession_change", args=[session.pk])
+    assert "模型返回了空回复" in words_of(html_of(client, page))
+    hook = Webhook.objects.create(owner=ada, url="https://hook.example/", occasions=["blocked"])
+    lost = Said("the webhook was switched off")
+    Delivery.objects.create(
+        webhook=hook,
+        session=session,
+        occasion="blocked",
+        seq=1,
+        facts={},
+        detail=lost,
+        said=as_json(lost),
+    )
+    page = reverse("admin:hermesweb_webhook_change", args=[hook.pk])
+    assert "此 Webhook 已停用" in words_of(html_of(client, page))
