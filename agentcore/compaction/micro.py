@@ -26,8 +26,10 @@ class Micro:
         found = Replacements(situation, NAME, Fate.MASKED)
         newest = newest_group(messages)
         tool, thinking = Role.TOOL, Category.THINKING
+        may_think = thinking in situation.snapshot.sizes.breakdown
         for row, message in enumerate(messages):
-            if message.role is not tool and thinking not in message.sizes.breakdown:
+            thinks = may_think and thinking in message.sizes.breakdown
+            if message.role is not tool and not thinks:
                 continue
             if row in newest or is_short(message):
                 continue

@@ -16,6 +16,7 @@ INTERRUPTED = "[{tool} was interrupted; it may have run in part]"
 NO_OUTPUT = "(no output)"
 # The wire form of a result without content is not longer: its ids and names are short.
 EMPTY_BYTES = 1_000
+_TOOL = Role.TOOL  # looked up once: this reads whole lists
 
 
 @dataclass(slots=True)
@@ -78,7 +79,7 @@ def _stop_of_legal(messages: Sequence[Message], row: int) -> int:
         if messages[row].sizes.bytes <= EMPTY_BYTES and _is_empty_result(messages[row]):
             return 0
     row += 1
-    return 0 if row < count and messages[row].role is Role.TOOL else row
+    return 0 if row < count and messages[row].role is _TOOL else row
 
 
 def _repair_group(messages: Sequence[Message], row: int, unanswered: str, draft: _Draft) -> int:
