@@ -13,7 +13,14 @@ def outcome(ended: CompactionEnded, breaker: Breaker, *, was_told: bool) -> list
     told = ended.instruction if not result.changed else None
     events: list[Event] = [
         CompactionFailed(
-            result.trigger, one.reason, one.detail, ended.turn, ended.pressure, told, breaker
+            result.trigger,
+            one.reason,
+            one.detail,
+            ended.turn,
+            ended.pressure,
+            told,
+            breaker,
+            usage=one.usage,
         )
         for one in result.failures
     ]

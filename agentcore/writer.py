@@ -17,6 +17,7 @@ from agentcore.halt import Halt
 from agentcore.llm.base import ChatModel, Tempered
 from agentcore.messages import born
 from agentcore.said import Said
+from agentcore.usage import Usage
 
 # Tries for a summary that comes out too long, and for one whose input was too long.
 LENGTH_TRIES, INPUT_TRIES = 2, 4
@@ -89,12 +90,14 @@ class SummaryWriter:
             said = Said("no summary within {seconds} s", seconds=request.options.seconds)
             return SummaryFailed(Failure.TIMEOUT, said)
         except ModelError as error:
-            return SummaryFailed(Failure.ERROR, str(error))
+            return SummaryFailed(Failure.ERROR, str(error), error.usage)
 
 
 async def _tried(request: SummaryRequest, model: ChatModel) -> SummaryOutcome:
-    """Asked again once when it is too long, and with less input while that was too long."""
+    """Asked again once when it is too long, and with less input while that was too long. What was
+    too long was billed too."""
     first, lengths, inputs = request, 0, 0
+    before: Usage | None = None
     while True:
         try:
             answer = await _asked(request, model, request.left_out - first.left_out)
@@ -105,16 +108,21 @@ async def _tried(request: SummaryRequest, model: ChatModel) -> SummaryOutcome:
             request = request.shorter()
             continue
         lengths += 1
+        if before and answer.usage:
+            answer = replace(answer, usage=before + answer.usage)
+        before = answer.usage
         too_long = isinstance(answer, SummaryFailed) and answer.reason is Failure.TOO_LONG
         if not too_long or lengths == LENGTH_TRIES:
             return answer
 
 
-async def _asked(request: SummaryRequest, model: ChatModel, left_out: int) -> SummaryOutcome:
+async def _asked(
+    request: SummaryRequest, model: ChatModel, left_out: int
+) -> WrittenSummary | SummaryFailed:
     reply = await model.reply(request.messages(), ())
     message = born(reply.message)
     accepted = accept(message.text, bool(message.calls), request)
     if isinstance(accepted, SummaryFailed):
-        return accepted
+        return replace(accepted, usage=reply.usage)
     name = reply.model or model.name
     return WrittenSummary(accepted, left_out, name, reply.usage, reply.seconds)

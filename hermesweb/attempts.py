@@ -86,13 +86,16 @@ def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) ->
         row.survival = {kind: bounded(told) for kind, told in survived.items()}
 
 
-def failed(row: Compaction, event: CompactionFailed) -> None:
+def failed(row: Compaction, event: CompactionFailed) -> Decimal | None:
+    """USD that the summary took which was not taken; None where that is not known."""
     row.state = CompactionState.FAILED
     row.failure, row.detail = event.failure, shown(event.detail)
     row.said = as_json(event.detail)
     row.turn, row.used_before = event.turn, event.pressure.used
     row.limit, row.unit = event.pressure.limit, event.pressure.unit
     row.hooks = shown([asdict(report) for report in event.hooks])
+    name = row.options.get("model") or row.session.summary_model or row.session.model
+    return prices_of(name).cost(event.usage) if event.usage else None
 
 
 def recover(session: AgentSession) -> None:
@@ -134,7 +137,8 @@ def _state(result: CompactionResult) -> CompactionState:
 
 
 def _price(row: Compaction, result: CompactionResult) -> None:
-    """What its summaries took. A summary that failed has no figures, so the cost is unknown."""
+    """What the summaries took that were taken. One that failed is told and billed apart, and the
+    row's cost is not known beside it."""
     summaries = result.summaries
     if summaries:
         row.model = shown(summaries[-1].model)[:NAME_CHARS]

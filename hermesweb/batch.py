@@ -235,12 +235,14 @@ def _(event: CompactionStarted, batch: Batch) -> Mapping[str, Any]:
 def _(event: CompactionFailed, batch: Batch) -> Mapping[str, Any]:
     row = _attempt(batch, event.trigger)
     approvals.use(batch.session)
-    attempts.failed(row, event)
+    cost = attempts.failed(row, event)
     row.save()
+    if event.usage:
+        spending.bill(batch.session, event.usage, cost)
     queued.take(batch.asked)
     steering.keep_breaker(batch.session, event.breaker)
     batch.session.status = _working(batch.session)
-    return {"compaction": row.number}
+    return {"compaction": row.number, "cost": spending.usd(cost)}
 
 
 @_apply.register

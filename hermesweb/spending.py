@@ -123,7 +123,10 @@ def _summaries(session: AgentSession, start: SessionEvent) -> Decimal:
     ended = session.events.filter(kind=EventKind.COMPACTION_ENDED, seq__gt=start.seq)
     numbers = [data["compaction"] for data in ended.values_list("data", flat=True)]
     rows = session.stored_compactions.filter(number__in=numbers)
-    return rows.aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
+    failed = session.events.filter(kind=EventKind.COMPACTION_FAILED, seq__gt=start.seq)
+    costs = [data.get("cost") for data in failed.values_list("data", flat=True)]
+    costs.append(rows.aggregate(cost=Sum("cost"))["cost"])
+    return sum((Decimal(cost) for cost in costs if cost), Decimal(0))
 
 
 def _waited_seconds(session: AgentSession, start: SessionEvent) -> float:

@@ -16,6 +16,7 @@ from agentcore.compaction.result import (
 )
 from agentcore.kinds import EventKind, shown
 from agentcore.pressure import Pressure
+from agentcore.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ class CompactionEnded:
 
 @dataclass(frozen=True, slots=True)
 class CompactionFailed:
-    """A summary that was not taken, or a compaction that could not be applied."""
+    """A summary that was not taken, or a compaction that could not be applied; `usage` is what the
+    summary took all the same, where that was said."""
 
     kind: ClassVar[EventKind] = EventKind.COMPACTION_FAILED
     trigger: Trigger
@@ -79,6 +81,7 @@ class CompactionFailed:
     instruction: int | None = None
     breaker: Breaker = Breaker()
     hooks: tuple[HookReport, ...] = ()
+    usage: Usage | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -88,6 +91,7 @@ class CompactionFailed:
             "failure": self.failure,
             "detail": shown(self.detail, 500),
             "turn": self.turn,
+            "usage": asdict(self.usage) if self.usage else None,
         }
 
 

@@ -262,7 +262,7 @@ def _judged(answer: SummaryOutcome, plan: CompactionPlan) -> SummaryOutcome:
     if size < source:
         return answer
     said = Said("a summary of {size:,} bytes for messages of {source:,}", size=size, source=source)
-    return SummaryFailed(Failure.DID_NOT_SHRINK, said)
+    return SummaryFailed(Failure.DID_NOT_SHRINK, said, answer.usage)
 
 
 def _noted(plan: CompactionPlan, note: Message, origin: Origin) -> CompactionPlan:

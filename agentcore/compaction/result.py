@@ -87,10 +87,12 @@ class HookReport:
 
 @dataclass(frozen=True, slots=True)
 class SummaryFailed:
-    """A summary that was asked for and not taken. `detail` is for people, never for the list."""
+    """A summary that was asked for and not taken. `detail` is for people, never for the list;
+    `usage` what it took all the same, where that was said."""
 
     reason: Failure
     detail: str
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,25 @@ from histories import user
 from stage import DONE, Stage, use
 
 from agentcore import PRESETS
+from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.plan import CompactionPlan, Fate, Removal
+from agentcore.compaction.result import Failure
+from agentcore.compaction.summarizer import summary_request
 from agentcore.context import Context
 from agentcore.errors import ModelError, ProfileError
 from agentcore.events import LimitReached, RequestRetried, RunEnd, RunEnded, TurnEnded
+from agentcore.halt import Halt
 from agentcore.kinds import EventKind
 from agentcore.llm.base import Reply
-from agentcore.options import Ceilings
+from agentcore.llm.scripted import ScriptedModel
+from agentcore.messages import born
+from agentcore.options import Ceilings, SummaryOptions
 from agentcore.prefix import Prefix, Sent
 from agentcore.pressure import Window, WindowSource
 from agentcore.snapshot import Snapshot
 from agentcore.turn import Spent
 from agentcore.usage import Prices, Usage
+from agentcore.writer import SummaryWriter
 
 PRICES = Prices(Decimal("3.00"), Decimal("15.00"), Decimal("0.30"), Decimal("3.75"), "sonnet")
 CALL = Usage(input=1_000, output=200, cache_read=10_000)
@@ -199,3 +206,33 @@ def test_what_summaries_cost_is_not_left_to_a_run() -> None:
     spent = Spent(cost=Decimal("0.010"), summaries=Decimal("0.004"))
     assert spent.left(capped("0.02")) == Decimal("0.006")
     assert spent.left(capped(None)) is None and spent.ceiling(capped(None), Decimal(9)) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason", "times"),
+    [
+        (["It is half fixed."], None, 1),
+        (["word " * 2_000, "It is half fixed."], None, 2),
+        (["word " * 2_000] * 2, Failure.TOO_LONG, 2),
+        ([" "], Failure.EMPTY, 1),
+    ],
+)
+async def test_a_summary_has_what_all_its_requests_took_taken_or_not(
+    texts: list[str], reason: Failure | None, times: int
+) -> None:
+    replies = [Reply({"role": "assistant", "content": text}, usage=CALL) for text in texts]
+    gone = [born(user("x" * 1_000)).numbered(1)]
+    request = summary_request(gone, SummaryOptions(), 100_000)
+    writer = SummaryWriter(ScriptedModel(replies), Halt(), Breaker())
+    answer = await writer.write(request, override=True)
+    assert answer and getattr(answer, "reason", None) is reason
+    assert answer.usage == sum([CALL] * times, Usage())
+
+
+async def test_a_summary_that_broke_off_has_what_it_took() -> None:
+    broken = ModelError("it broke off", usage=CALL)
+    request = summary_request([born(user("x")).numbered(1)], SummaryOptions(), 100_000)
+    answer = await SummaryWriter(ScriptedModel([broken]), Halt(), Breaker()).write(
+        request, override=True
+    )
+    assert answer and answer.usage == CALL

@@ -192,8 +192,16 @@ async def test_what_an_open_run_has_used_is_read_from_its_rows(
     assert 0 <= time.monotonic() - spent.started < 60
 
 
-async def test_summaries_that_a_run_has_written_count_towards_its_ceiling(
-    tmp_path: Path, script: Callable[..., ScriptedModel]
+@pytest.mark.parametrize(
+    ("text", "state", "cost"),
+    [("The parser is half fixed.", "applied", COST), ("", "failed", None)],
+)
+async def test_summaries_of_a_run_count_towards_its_ceiling_and_those_that_failed(
+    tmp_path: Path,
+    script: Callable[..., ScriptedModel],
+    text: str,
+    state: str,
+    cost: Decimal | None,
 ) -> None:
     await priced()
     await database_sync_to_async(a_ceiling)("0.02")
@@ -208,16 +216,18 @@ async def test_summaries_that_a_run_has_written_count_towards_its_ceiling(
         in_a_thread(lambda: acts.compact_now(owner, talk, wish))
         return billed(calls(**glob, call_id="c1"))
 
-    summary = billed(says("The parser is half fixed."))
-    model = script(asks_to_compact, summary, billed(calls(**glob, call_id="c2")), says("done"))
+    model = script(
+        asks_to_compact, billed(says(text)), billed(calls(**glob, call_id="c2")), says("done")
+    )
     await runner.run(talk.pk)
     (compaction,) = [one async for one in talk.stored_compactions.all()]
-    assert (compaction.state, compaction.cost) == ("applied", COST)
+    assert (compaction.state, compaction.cost) == (state, cost)
     await talk.arefresh_from_db()
     assert (talk.run_end, talk.turns - 11, len(model.requests)) == ("limit", 2, 3)
     reached = await talk.events.aget(kind="limit_reached")
     assert reached.data["ceiling"] == "cost"
 
+    assert (talk.cost, talk.unpriced) == (3 * COST, 11)
     talk.run_open = True
     spent = await database_sync_to_async(spending.of_run)(talk)
     assert (spent.cost, spent.summaries) == (2 * COST, COST)
