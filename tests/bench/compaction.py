@@ -5,7 +5,9 @@ Snapshot is measured and has its facts beforehand, since they are found when mes
 what that costs from plain dicts is told apart. `with proof` is the whole of compact(): repair, the
 plan, the new list, every rule after each stage. What a plan names and nobody asks for there (which
 numbers left, which facts a bare note carries) is put together by whoever records it. Memory is the
-most that tracemalloc saw during it, less what the new messages alone take afterwards. Where
+most that tracemalloc saw during it, less what the new messages alone take afterwards; where stages
+follow each other also less what those of the stage take that bears the most when it runs alone: a
+later one folds them, so they get no numbers here and take a little less. Where
 langchain-core is installed, its trim_messages takes the same history in the same run, which was
 converted to its messages beforehand: to the last 10 messages beside keep-recent, and to 60% of its
 approximate tokens, which is the target of balanced, beside the six stages. It drops; what balanced
@@ -91,8 +93,8 @@ def keeping_recent(snapshot: Snapshot) -> tuple[float, float]:
     return plan_alone, best(lambda: compact(snapshot, NANO, force=True))
 
 
-def memory_of(snapshot: Snapshot, profile: Profile) -> float:
-    """MB at the peak beyond the new messages, of which the objects count as well as the texts."""
+def memory_of(snapshot: Snapshot, profile: Profile) -> tuple[float, float]:
+    """MB at the peak, and of the new messages, of which the objects count as well as the texts."""
     gc.collect()
     tracemalloc.start()
     done = compact(snapshot, profile)
@@ -104,7 +106,7 @@ def memory_of(snapshot: Snapshot, profile: Profile) -> float:
     new, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert born
-    return (peak - new) / 1e6
+    return peak / 1e6, new / 1e6
 
 
 def trimming(values: list[Value]) -> tuple[float, float] | None:
@@ -168,12 +170,17 @@ def staging(snapshot: Snapshot) -> None:
     again and again."""
     balanced = at_its_limit(snapshot)
     told("balanced at its limit", snapshot, balanced, STAGES_MS)
-    row("  memory", memory_of(snapshot, balanced), MEMORY_MB, "MB")
+    peak, new = memory_of(snapshot, balanced)
+    row("  memory beyond the new messages", peak - new, MEMORY_MB, "MB")
     worst = six_stages(snapshot)
     told("six stages, all due", snapshot, worst, STAGES_MS)
-    row("  memory", memory_of(snapshot, worst), MEMORY_MB, "MB")
-    for stage in worst.stages:
-        told("  alone", snapshot, worst.replace(stages=(stage,)))
+    peak, new = memory_of(snapshot, worst)
+    row("  memory beyond the new messages that stay", peak - new, unit="MB")
+    stages = [worst.replace(stages=(stage,)) for stage in worst.stages]
+    largest = max(memory_of(snapshot, alone)[1] for alone in stages)
+    row("  memory beyond the new messages of its largest stage", peak - largest, MEMORY_MB, "MB")
+    for alone in stages:
+        told("  alone", snapshot, alone)
     done = compact(snapshot, worst)
     pressure = pressure_of(worst)(done.new)
     checked = best(lambda: verify(done.old, done.new, done.plan, pressure))
