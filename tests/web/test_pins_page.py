@@ -57,6 +57,14 @@ def test_a_rule_is_suggested_and_pinned_with_one_click(client: Client, ada: User
     assert "8080" not in words_of(html_of(client, url(session))).partition("Worth a pin")[2]
 
 
+def test_a_suggestion_is_told_in_the_language_of_the_page(client: Client, ada: User) -> None:
+    session = a_talk_of(ada, said(1, "Be careful.", "system"), said(2, f"Fix it. {RULE}"))
+    assert "constraint: " in html_of(client, url(session))
+    client.cookies["django_language"] = "zh-hans"
+    html = html_of(client, url(session))
+    assert "约束：" in html and "constraint: " not in html
+
+
 def test_a_pin_is_taken_away_and_one_that_left_is_brought_back(client: Client, ada: User) -> None:
     session = a_talk(ada, 12)
     compacted(session)
