@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from agentcore.breakdown import EXCLUSION_HEADER
 from agentcore.compaction.notes import note
+from agentcore.compaction.places import note_row
 from agentcore.compaction.plan import (
     Birth,
     CompactionPlan,
@@ -15,7 +16,6 @@ from agentcore.compaction.plan import (
     Origin,
     Removal,
     apply_plan,
-    note_row,
     runs_of,
 )
 from agentcore.errors import PlanError

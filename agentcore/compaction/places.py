@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from operator import itemgetter
 
 from agentcore.snapshot import Snapshot
@@ -43,3 +43,11 @@ class Places:
             row = stop
         places = self._before.places
         return places[row] if row < len(places) else sys.maxsize
+
+
+def note_row(before: Snapshot, kept: Container[int]) -> int:
+    """Where a summary or note is put in: after the leading messages and the notes kept there."""
+    row = before.leading
+    while row in kept and before.messages[row].is_summary:
+        row += 1
+    return row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
@@ -124,6 +124,11 @@ class CompactionPlan:
 
     def all_births(self) -> Iterator[Birth]:
         """In the order of the list, with those of the rows that are replaced."""
+        for row, message, said in self.in_order():
+            yield in_place(row, message, said.stage) if isinstance(said, Replaced) else said
+
+    def in_order(self) -> Iterator[tuple[int, Message, Birth | Replaced]]:
+        """By row, in the order of the list: each message, and what says that it is born."""
         rows: Iterable[tuple[int, Replaced]]
         rows = ((row, some) for some in self.replaced for row in some.messages)
         if len(self.replaced) > 1:
@@ -131,10 +136,12 @@ class CompactionPlan:
         waiting = 0
         for row, some in rows:
             while waiting < len(self.births) and self.births[waiting].at <= row:
-                yield self.births[waiting]
+                birth = self.births[waiting]
+                yield birth.at, birth.message, birth
                 waiting += 1
-            yield in_place(row, some.messages[row], some.stage)
-        yield from self.births[waiting:]
+            yield row, some.messages[row], some
+        for birth in self.births[waiting:]:
+            yield birth.at, birth.message, birth
 
     def left_empty(self) -> list[tuple[int, int]]:
         """The runs of rows (start, stop) that leave with nothing in their places."""
@@ -175,17 +182,24 @@ def apply_plan(
     replaced: dict[int, Message] = {}
     added: list[tuple[int, Message]] = []
     added_places: list[tuple[int, int]] = []
-    for birth in plan.all_births():
-        message, place = birth.message, place_of(birth)
+    for row, message, said in plan.in_order():
+        if isinstance(said, Replaced):
+            last += 1
+            number = before.messages[row].number
+            message = message.born_as(last, number, (range(number, number + 1),))
+            begun.append((message, before.places[row]))
+            replaced[row] = message
+            continue
+        place = place_of(said)
         if not message.number:
             last += 1
-            message = _numbered(birth, before, last)
+            message = _numbered(said, before, last)
         begun.append((message, place))
-        if birth.origin is None:
-            replaced[birth.at] = message
+        if said.origin is None:
+            replaced[row] = message
         else:
-            added.append((birth.at, message))
-            added_places.append((birth.at, place))
+            added.append((row, message))
+            added_places.append((row, place))
     messages = splice(before.messages, empty, replaced, added)
     moves = bool(empty or added)
     after = Snapshot(
@@ -196,14 +210,6 @@ def apply_plan(
     )
     ended = Deferred(lambda: _numbers(plan.all_removals(), before))
     return after, Revision(after.state.revision, ended, tuple(begun), last)
-
-
-def note_row(before: Snapshot, kept: Container[int]) -> int:
-    """Where a summary or note is put in: after the leading messages and the notes kept there."""
-    row = before.leading
-    while row in kept and before.messages[row].is_summary:
-        row += 1
-    return row
 
 
 def spliced(plan: CompactionPlan, rows: Sequence[T], births: Sequence[T]) -> list[T]:

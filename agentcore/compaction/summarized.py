@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentcore.compaction.notes import omission_of, rows_of
-from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal, note_row
+from agentcore.compaction.places import note_row
+from agentcore.compaction.plan import Birth, CompactionPlan, Fate, Origin, Removal
 from agentcore.compaction.strategy import Situation, gaps, kept_rows, nothing
 
 
