@@ -10,6 +10,7 @@ from agentcore import Snapshot
 from agentcore.compaction.draft import Draft
 from agentcore.compaction.notes import note
 from agentcore.compaction.placeholders import masked
+from agentcore.compaction.places import note_row
 from agentcore.compaction.plan import (
     Birth,
     CompactionPlan,
@@ -17,7 +18,6 @@ from agentcore.compaction.plan import (
     Origin,
     Removal,
     in_place,
-    note_row,
 )
 from agentcore.invariants import archive, sizes, trace
 from agentcore.messages import Role
