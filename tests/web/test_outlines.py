@@ -12,7 +12,7 @@ from scenes import a_talk, a_talk_of, compacted, compacted_by, later
 from agentcore.compaction.edits import exclusion, new_topic_plan, protected
 from agentcore.compaction.plan import apply_plan
 from agentcore.messages import born
-from agentcore.snapshot import Snapshot, groups, settled
+from agentcore.snapshot import Snapshot, settled
 from hermesweb import acts, lease, lives, pins
 from hermesweb.bulk import selection
 from hermesweb.listing import Choice
@@ -71,7 +71,8 @@ def test_an_outline_tells_groups_reasons_and_sizes_as_the_texts_do(made: object)
     session = made()  # type: ignore[operator]
     outline, whole = outline_of(session), lives.snapshot_of(session)
     kept = pins.in_force(session)
-    assert list(groups(outline.messages)) == list(groups(whole.messages))
+    rows = range(len(whole.messages))
+    assert [*map(outline.group_at, rows)] == [*map(whole.group_at, rows)]
     assert protected(outline, kept) == protected(whole, kept)
     assert (outline.sizes, outline.places, outline.state) == (
         whole.sizes,
@@ -101,9 +102,7 @@ def test_many_at_once_reads_no_text_and_asks_as_much_of_a_longer_list(
     client.force_login(session.owner)
     counts = []
     for _ in range(2):
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with CaptureQueriesContext(connection) as asked:
             answer = client.get(f"/sessions/{session.pk}/bulk/?{query}")
         assert answer.status_code == 200
         told = [one["sql"] for one in asked.captured_queries]
