@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from math import floor
 from typing import Any
 
 from django import template
@@ -82,8 +83,11 @@ def usd(cost: Decimal | str | None) -> str:
 
 @register.filter
 def percent(fraction: float | None, digits: int = 0) -> str:
-    """0.758 -> `76%`; never capped: 2.47 -> `247%`."""
-    return _("unknown") if fraction is None else f"{fraction * 100:.{digits}f}%"
+    """0.758 -> `76%`, a half up as `share` of turns.js; never capped: 2.47 -> `247%`."""
+    if fraction is None:
+        return _("unknown")
+    scale = 10**digits
+    return f"{floor(fraction * 100 * scale + 0.5) / scale:.{digits}f}%"
 
 
 @register.filter

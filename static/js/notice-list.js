@@ -1,7 +1,7 @@
 // <notice-list>: says, for a while and to screen readers, the occasions of a session as they happen.
 // Which event is one stands in its `occasions`. A newer notice of an occasion takes the place of the last.
 
-import { kilobytes } from "./turns.js";
+import { kilobytes, share } from "./turns.js";
 import { gettext } from "./words.js";
 
 const KINDS = ["turn_ended", "compaction_ended", "compaction_failed", "blocked", "approval_wanted", "run_ended"];
@@ -17,7 +17,7 @@ const ENDS = {
 // Of each occasion the words, none where another says it, and how it looks.
 const WORDS = {
   near_threshold: ({ used, limit }) => [
-    gettext("%(share)s full: a compaction is near.", { share: `${Math.round((100 * used) / limit)}%` }),
+    gettext("%(share)s full: a compaction is near.", { share: share(used, limit) }),
     "warn",
   ],
   compacted: ({ before, after }) => [

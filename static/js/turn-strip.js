@@ -8,7 +8,7 @@
 
 import { asked, note } from "./address.js";
 import { onThemeChange, palette } from "./palette.js";
-import { binned, ceiling, kilobytes, quantity, rowOf, stack, unpacked, withRow } from "./turns.js";
+import { binned, ceiling, kilobytes, quantity, rowOf, share, stack, unpacked, withRow } from "./turns.js";
 import { gettext, ngettext } from "./words.js";
 
 const HEAD = 22; // room above the bars for the words on the limit and the cuts
@@ -243,7 +243,7 @@ class TurnStrip extends HTMLElement {
     const before = this.#rows[this.#current - 1];
     const facts = [part(gettext("After turn %(turn)s", { turn: row.turn }), "strong"), part(quantity(row.used, unit))];
     if (unit !== "bytes") facts.push(part(kilobytes(row.bytes)));
-    if (row.limit) facts.push(part(`${Math.round((100 * row.used) / row.limit)}%`));
+    if (row.limit) facts.push(part(share(row.used, row.limit)));
     if (before) facts.push(part(change(row.used - before.used, unit)));
     if (row.compacted_before) facts.push(part(gettext("compacted before it")));
     return facts;

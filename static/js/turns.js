@@ -54,6 +54,11 @@ export function stack(row) {
   return unseen ? [[UNSEEN.name, unseen], ...held] : held;
 }
 
+// `69%`; a half goes up, and the division comes first, as in the filter `percent` of the pages.
+export function share(part, whole) {
+  return `${Math.round((part / whole) * 100)}%`;
+}
+
 export function unitWord(unit) {
   return unit === "tokens" ? "tok" : unit;
 }

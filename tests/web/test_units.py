@@ -61,6 +61,11 @@ def test_percent_is_never_capped(fraction: float | None, digits: int, text: str)
     assert units.percent(fraction, digits) == text
 
 
+@pytest.mark.parametrize(("fraction", "text"), [(41_100 / 60_000, "69%"), (0.125, "13%")])
+def test_half_a_percent_goes_up_as_on_the_turn_strip(fraction: float, text: str) -> None:
+    assert units.percent(fraction) == text
+
+
 def test_hostile_text_is_escaped_and_its_unseen_characters_are_named() -> None:
     shown = units.visible("<b>\x1b[31m \u202egnp\0\ud800\tend\n")
     assert shown == (
