@@ -13,6 +13,8 @@ PACE_TURNS = 8
 FEWEST_TURNS = 3
 # Further ahead than this a forecast from a few turns says nothing.
 FARTHEST = 50
+# Of what is used: a turn that added less did not fill the window.
+BURST_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def burst(points: Sequence[Point]) -> Burst | None:
     most, old, new = max(steps, key=lambda step: step[0])
     others = sum(step for step, _, _ in steps) - most
     added = _added(old, new)
-    if most <= 0 or most <= others or not added:
+    if most < BURST_SHARE * recent[-1].used or most <= max(others, 0) or not added:
         return None
     return Burst(new.turn, most, added.most_common(1)[0][0])
 

@@ -46,8 +46,9 @@ class Reading:
     """`pace` is what a turn added lately, in the limit's unit, `growth` the same by category;
     `turns_left` None where it cannot be said; `uncounted` are bytes of tool schemas that the
     profile leaves out of the pressure; `turns` the session's; `breaker_seconds` how long no summary
-    is asked for; `spent`, `held_until` and `chosen` as the functions say; `fault`: why the profile
-    is refused, so that nothing runs."""
+    is asked for; `spent`, `held_until` and `chosen` as the functions say; `starts_with`: the
+    threshold because of which the next run compacts before its first request; `fault`: why the
+    profile is refused, so that nothing runs."""
 
     gauge: Gauge
     shares: list[tuple[str, int, float]]
@@ -63,6 +64,7 @@ class Reading:
     spent: bool
     held_until: int | None
     chosen: str
+    starts_with: Tick | None
     fault: str
 
     @property
@@ -72,7 +74,7 @@ class Reading:
     @property
     def passed(self) -> Tick | None:
         """The highest threshold that is reached."""
-        reached = [tick for tick in self.gauge.ticks if self.gauge.used >= tick.value]
+        reached = _reached(self.gauge)
         return reached[-1] if reached else None
 
     @property
@@ -109,7 +111,8 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
     )
     points = _since_compaction(session)
     used = [point.used for point in points]
-    automatic = is_automatic(session, version)
+    automatic, spent = is_automatic(session, version), is_spent(session)
+    starts_with = _reached(gauge)[:1] if automatic and not (spent or session.run_open) else []
     return Reading(
         gauge=gauge,
         shares=shares(gauge.segments),
@@ -117,14 +120,15 @@ def read(session: AgentSession, version: ProfileVersion) -> Reading:
         growth=growth(points),
         burst=burst(points),
         turns=session.turns,
-        turns_left=_turns_left(used, gauge) if automatic else None,
+        turns_left=_turns_left(used, gauge) if automatic and not starts_with else None,
         automatic=automatic,
         pinned=len(pinned),
         uncounted=uncounted,
         breaker_seconds=steering.breaker_seconds(session),
-        spent=is_spent(session),
+        spent=spent,
         held_until=held_until(session, version),
         chosen=chosen(session, version),
+        starts_with=starts_with[0] if starts_with else None,
         fault=told(version.fault),
     )
 
@@ -209,6 +213,10 @@ def _since_compaction(session: AgentSession) -> list[Point]:
     )
     newest = turns.order_by("-number").values_list("number", "used", "breakdown")[:PACE_TURNS]
     return [Point(*row) for row in newest][::-1]
+
+
+def _reached(gauge: Gauge) -> list[Tick]:
+    return [tick for tick in gauge.ticks if gauge.used >= tick.value]
 
 
 def _turns_left(used: list[int], gauge: Gauge) -> int | None:

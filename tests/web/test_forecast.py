@@ -53,3 +53,8 @@ def test_one_turn_that_added_more_than_the_others_is_a_burst() -> None:
     assert burst(points((100, 0), (102, 0), (102, 90), (104, 90))) == Burst(3, 45, "tool_results")
     assert burst(points((0, 0), (10, 0), (20, 0), (30, 0))) is None
     assert burst(points((30, 0), (20, 0), (10, 0))) is None
+
+
+def test_a_turn_that_added_little_of_what_is_used_is_no_burst() -> None:
+    assert burst(points((2_000, 0), (2_000, 0), (2_000, 90))) is None
+    assert burst(points((2_000, 0), (2_000, 0), (2_000, 220)))

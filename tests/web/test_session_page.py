@@ -124,7 +124,7 @@ def test_nothing_is_forecast_while_automatic_compaction_is_off(client: Client, a
 @pytest.mark.parametrize(
     ("messages", "known", "told"),
     [
-        (4, {"used": 1_200, "limit": 24_000}, "18.0 kB left to snip at 19.2 kB."),
+        (4, {"used": 1_200, "limit": 24_000}, "18.0 kB left until compaction at 19.2 kB."),
         (24, {"automatic": "off"}, "Nothing is compacted by itself."),
         (24, {"kind": "imported"}, "A recording: nothing more is compacted."),
     ],
@@ -134,6 +134,15 @@ def test_the_verdict_says_why_no_compaction_is_forecast(
 ) -> None:
     session = full(a_talk(ada, messages), **known)
     assert f"full now. {told}" in words_of(html_of(client, url(session)))
+
+
+def test_above_a_threshold_the_next_run_begins_with_a_compaction(client: Client, ada: User) -> None:
+    session = full(a_talk(ada, 24, text="x" * 700), used=20_000, limit=24_000)
+    words = words_of(html_of(client, url(session)))
+    assert "83% full now. The next run begins with a compaction." in words
+    assert "When the next run begins : snip is due. Snip at 19,200 bytes" in words
+    full(session, run_open=True)
+    assert "The next run begins" not in words_of(html_of(client, url(session)))
 
 
 def test_the_verdict_says_that_a_compaction_is_far_off_or_not_in_sight(
