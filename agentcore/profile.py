@@ -117,6 +117,9 @@ class Profile:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Profile:
         """A profile from JSON values; what is missing has its default. Raises ProfileError."""
+        if not isinstance(values, Mapping):
+            said = Said("a profile is an object, not {value}", value=f"{values!r:.80}")
+            raise ProfileError(said, "values")
         _known(cls, values, "")
         known = dict(values)
         known["stages"] = tuple(
@@ -237,7 +240,7 @@ class Profile:
 def _check(profile: Profile) -> None:
     for name, least in (("budget", 1), ("window", 1), ("assumed_window", 1), ("reserve", 0)):
         value = getattr(profile, name)
-        if value is not None:
+        if value is not None or name == "assumed_window":
             whole(value, name, least)
     for name in ("counts_schemas", "pins_first_user", "recall", "result_share"):
         flag(getattr(profile, name), name)
@@ -257,7 +260,7 @@ def _check(profile: Profile) -> None:
         raise ProfileError(said, "target")
     if profile.compact_at_run_end is not None:
         fraction(profile.compact_at_run_end, "compact_at_run_end")
-    if profile.min_gain:
+    if profile.min_gain != 0:
         fraction(profile.min_gain, "min_gain", most=0.5)
     if not all(isinstance(name, str) for name in profile.hooks):
         raise ProfileError(Said("hooks are names, not {value}", value=repr(profile.hooks)), "hooks")

@@ -47,7 +47,7 @@ class Lines(forms.CharField):
     widget = forms.Textarea
 
     def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list | tuple) else value
+        return "\n".join(map(str, value)) if isinstance(value, list | tuple) else value
 
     def clean(self, value: Any) -> tuple[str, ...]:
         return tuple(filter(None, map(str.strip, super().clean(value).splitlines())))
@@ -71,7 +71,7 @@ class ProfileFormBase(forms.ModelForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
-        if self.instance.pk and len(self.instance.current.values["stages"]) > STAGE_ROWS:
+        if self.instance.pk and len(_stages(self.instance.current.values)) > STAGE_ROWS:
             raise forms.ValidationError(
                 _("This profile has more than %(count)s stages: change it with the API.")
                 % {"count": STAGE_ROWS}
@@ -114,14 +114,26 @@ def group_fields(group: str) -> list[str]:
     return [f"{group}.{name}" for name in _types(GROUPS[group])]
 
 
-def flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile's values by the names of the form's fields."""
+def flat(values: Any) -> dict[str, Any]:
+    """A profile's values by the names of the form's fields; of a version that is refused, those
+    that stand where they should."""
+    values = _object(values)
     found = {name: values[name] for name in TOP if name in values}
     for group in GROUPS:
-        found |= {f"{group}.{name}": value for name, value in values.get(group, {}).items()}
-    for row, stage in enumerate(values["stages"]):
-        found |= {f"stages.{row}.{name}": value for name, value in stage.items()}
+        named = _object(values.get(group)).items()
+        found |= {f"{group}.{name}": value for name, value in named}
+    for row, stage in enumerate(_stages(values)):
+        found |= {f"stages.{row}.{name}": value for name, value in _object(stage).items()}
     return found
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _stages(values: Any) -> list[Any]:
+    stages = _object(values).get("stages")
+    return stages if isinstance(stages, list) else []
 
 
 def _declared() -> Iterator[tuple[str, forms.Field]]:

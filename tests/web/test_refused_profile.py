@@ -9,6 +9,7 @@ from builders import a_user, full
 from calls import Caller, problem
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import JSONField, Value
 from django.test import Client
 from django.urls import reverse
 from scenes import a_talk, compacted, html_of, words_of
@@ -16,6 +17,7 @@ from working import says, worked
 
 from agentcore.llm.scripted import ScriptedModel
 from hermesweb import acts, counts
+from hermesweb.admin.profile_form import flat
 from hermesweb.models import AgentSession, Profile, ProfileVersion
 
 pytestmark = pytest.mark.django_db
@@ -85,6 +87,30 @@ def test_the_list_and_the_page_of_the_admin_say_it(client: Client, talk: AgentSe
     for page in (reverse("admin:hermesweb_profile_changelist"), change):
         words = words_of(html_of(client, page))
         assert f"Small version 1 is refused, and no run uses it: {FAULT}" in words
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(None, 0, "", "not JSON", [], ["x", None]),
+        *({}, {"stages": None}, {"stages": [3]}, {"limits": None}, {"hooks": ["x", None]}),
+    ],
+)
+def test_whatever_stands_in_its_row_is_told_and_can_be_saved_anew(
+    client: Client, talk: AgentSession, values: object
+) -> None:
+    stored = ProfileVersion.objects.filter(profile__name="small")
+    stored.update(values=Value(values, JSONField()))
+    change = reverse("admin:hermesweb_profile_change", args=[talk.profile_id])
+    for page in ("/", f"/sessions/{talk.pk}/", change):
+        assert "refused" in words_of(html_of(client, page))
+    assert Caller(talk.owner).get("profiles/small").json()["errors"]
+    sane = flat(Profile.objects.get(name="balanced").current.values).items()
+    rest = {"versions-TOTAL_FORMS": 0, "versions-INITIAL_FORMS": 0}
+    rest |= {"stages.7.buffer": 0, "stages.7.keep": 10, "stages.7.direction": "from"}
+    entered = {name: value for name, value in sane if value is not None} | rest
+    assert client.post(change, entered).status_code == 302
+    assert Caller(talk.owner).get("profiles/small").json()["errors"] == []
 
 
 def test_the_api_tells_it_as_an_error_of_the_profile_and_of_its_sessions(
