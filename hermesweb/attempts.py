@@ -65,7 +65,8 @@ def row_of(session: AgentSession, trigger: Trigger, asked: int | None) -> Compac
     )
 
 
-def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) -> None:
+def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) -> Decimal | None:
+    """USD that the summaries took which were taken; None where that is not known."""
     result = event.result
     before, after = result.before, result.after
     row.state = _state(result)
@@ -79,11 +80,11 @@ def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) ->
     row.stages = [asdict(stage) for stage in result.stages]
     row.left_out = result.left_out
     row.hooks = shown([asdict(report) for report in event.hooks])
-    _price(row, result)
     if proof:
         row.checks = shown([asdict(check) for check in proof.checks])
         survived = survival_json(proof.survival)
         row.survival = {kind: bounded(told) for kind, told in survived.items()}
+    return _price(row, result)
 
 
 def failed(row: Compaction, event: CompactionFailed) -> Decimal | None:
@@ -136,21 +137,21 @@ def _state(result: CompactionResult) -> CompactionState:
     return CompactionState.NOOP if by_hand else CompactionState.FAILED
 
 
-def _price(row: Compaction, result: CompactionResult) -> None:
-    """What the summaries took that were taken. One that failed is told and billed apart, and the
-    row's cost is not known beside it."""
+def _price(row: Compaction, result: CompactionResult) -> Decimal | None:
+    """As `fill`. A summary that failed is told and billed apart, and the row's own cost is not
+    known beside it."""
     summaries = result.summaries
     if summaries:
         row.model = shown(summaries[-1].model)[:NAME_CHARS]
     asked = [one for one in summaries if one.usage or one.model != BY_PERSON]
     usages = [one.usage for one in asked if one.usage]
+    cost: Decimal | None = None if asked else Decimal(0)
     if asked and len(usages) == len(asked):
         usage = sum(usages, Usage())
         row.usage = asdict(usage)
-        if not result.failures:
-            row.cost = prices_of(_endpoint(row, asked[-1])).cost(usage)
-    elif not asked and not result.failures:
-        row.cost = Decimal(0)
+        cost = prices_of(_endpoint(row, asked[-1])).cost(usage)
+    row.cost = None if result.failures else cost
+    return cost
 
 
 def _endpoint(row: Compaction, summary: WrittenSummary) -> str:

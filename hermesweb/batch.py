@@ -42,12 +42,7 @@ from agentcore.said import as_json
 from agentcore.usage import Usage
 from agentcore.verify import Verification
 from hermesweb import approvals, attempts, changes, lives, queued, spending, steering, totals
-from hermesweb.models import (
-    AgentSession,
-    Compaction,
-    MemoryEntry,
-    Status,
-)
+from hermesweb.models import AgentSession, Compaction, MemoryEntry, Status
 from hermesweb.shown import shown
 
 REPAIR_STAGE = "repair"
@@ -250,10 +245,10 @@ def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     session, result = batch.session, event.result
     row = _attempt(batch, result.trigger)
     approvals.use(session)
-    attempts.fill(row, event, batch.verified)
+    cost = attempts.fill(row, event, batch.verified)
     row.save()
     if result.summaries:
-        spending.bill(session, Usage(**row.usage) if row.usage else None, row.cost)
+        spending.bill(session, Usage(**row.usage) if row.usage else None, cost)
     queued.take(batch.asked)
     if result.changed and result.revision:
         batch.flush()
@@ -268,7 +263,12 @@ def _(event: CompactionEnded, batch: Batch) -> Mapping[str, Any]:
     session.thrash = session.thrash or event.thrash
     _measured(session, event.after)
     session.status = _working(session)
-    return {"compaction": row.number, "state": row.state, "near": steering.nears(session)}
+    return {
+        "compaction": row.number,
+        "state": row.state,
+        "near": steering.nears(session),
+        "cost": spending.usd(cost),
+    }
 
 
 @_apply.register

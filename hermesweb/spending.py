@@ -120,12 +120,9 @@ def _start(session: AgentSession) -> SessionEvent | None:
 
 
 def _summaries(session: AgentSession, start: SessionEvent) -> Decimal:
-    ended = session.events.filter(kind=EventKind.COMPACTION_ENDED, seq__gt=start.seq)
-    numbers = [data["compaction"] for data in ended.values_list("data", flat=True)]
-    rows = session.stored_compactions.filter(number__in=numbers)
-    failed = session.events.filter(kind=EventKind.COMPACTION_FAILED, seq__gt=start.seq)
-    costs = [data.get("cost") for data in failed.values_list("data", flat=True)]
-    costs.append(rows.aggregate(cost=Sum("cost"))["cost"])
+    kinds = (EventKind.COMPACTION_ENDED, EventKind.COMPACTION_FAILED)
+    events = session.events.filter(kind__in=kinds, seq__gt=start.seq)
+    costs = [data.get("cost") for data in events.values_list("data", flat=True)]
     return sum((Decimal(cost) for cost in costs if cost), Decimal(0))
 
 

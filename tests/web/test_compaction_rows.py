@@ -14,18 +14,25 @@ from scenes import a_talk, a_talk_of, compacted, html_of, words_of
 
 from agentcore.compaction.breaker import Breaker
 from agentcore.compaction.plan import CompactionPlan
-from agentcore.compaction.result import CompactionResult, Failure, Trigger, WrittenSummary
+from agentcore.compaction.result import (
+    CompactionResult,
+    Failure,
+    SummaryFailed,
+    Trigger,
+    WrittenSummary,
+)
 from agentcore.events import (
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
     Event,
     Recovered,
+    RunStarted,
 )
 from agentcore.pressure import Pressure
 from agentcore.usage import Usage
 from agentcore.verify import Check
-from hermesweb import acts, border, endpoints, lease, steering
+from hermesweb import acts, border, endpoints, lease, spending, steering
 from hermesweb.lives import snapshot_of
 from hermesweb.models import AgentSession, Compaction, ModelEndpoint, ProfileVersion
 from hermesweb.recorder import record
@@ -140,6 +147,22 @@ def test_a_summary_has_its_model_tokens_cost_and_what_it_left_out(
         "acme-1",
         4,
     )
+
+
+def test_a_summary_that_was_taken_is_billed_beside_one_that_failed(ada: User) -> None:
+    ModelEndpoint.objects.create(
+        name="cheap", model="acme-1", input_price=Decimal(2), output_price=Decimal(10)
+    )
+    session = a_talk(ada, 12, summary_model="cheap", run_open=True)
+    told(session, RunStarted(1))
+    before, usage = session.unpriced, Usage(input=1_000, output=200)
+    lost = SummaryFailed(Failure.EMPTY, "no text", usage)
+    taken = WrittenSummary("short", model="acme-1", usage=usage)
+    refused = replace(failed(session, Breaker()), usage=usage)
+    told(session, refused, ended(session, summaries=(taken,), failures=(lost,)))
+    assert (session.cost, session.unpriced) == (Decimal("0.008"), before)
+    assert spending.of_summaries(session) == Decimal("0.008")
+    assert Compaction.objects.get().cost is None
 
 
 def test_a_cost_without_a_price_is_unknown_not_nought(ada: User) -> None:
