@@ -80,24 +80,31 @@ class SummaryWriter:
         answer = await self._timed(request, model)
         return replace(answer, endpoint=name) if isinstance(answer, WrittenSummary) else answer
 
-    async def _timed(self, request: SummaryRequest, model: ChatModel) -> SummaryOutcome:
+    async def _timed(
+        self, request: SummaryRequest, model: ChatModel
+    ) -> WrittenSummary | SummaryFailed:
         if isinstance(model, Tempered):
             model = model.tempered(TEMPERATURE if request.structured else 0.0)
+        billed: list[Usage] = []
+        answer: WrittenSummary | SummaryFailed
         try:
             async with asyncio.timeout(request.options.seconds):
-                return await self._halt.race(_tried(request, model))
+                answer = await self._halt.race(_tried(request, model, billed))
         except TimeoutError:
             said = Said("no summary within {seconds} s", seconds=request.options.seconds)
-            return SummaryFailed(Failure.TIMEOUT, said)
+            answer = SummaryFailed(Failure.TIMEOUT, said)
         except ModelError as error:
-            return SummaryFailed(Failure.ERROR, str(error), error.usage)
+            billed += [error.usage] if error.usage else []
+            answer = SummaryFailed(Failure.ERROR, str(error))
+        return replace(answer, usage=sum(billed, Usage())) if billed else answer
 
 
-async def _tried(request: SummaryRequest, model: ChatModel) -> SummaryOutcome:
-    """Asked again once when it is too long, and with less input while that was too long. What was
-    too long was billed too."""
+async def _tried(
+    request: SummaryRequest, model: ChatModel, billed: list[Usage]
+) -> WrittenSummary | SummaryFailed:
+    """Asked again once when it is too long, and with less input while that was too long. Each
+    reply is billed, whether or not it is taken."""
     first, lengths, inputs = request, 0, 0
-    before: Usage | None = None
     while True:
         try:
             answer = await _asked(request, model, request.left_out - first.left_out)
@@ -108,9 +115,7 @@ async def _tried(request: SummaryRequest, model: ChatModel) -> SummaryOutcome:
             request = request.shorter()
             continue
         lengths += 1
-        if before and answer.usage:
-            answer = replace(answer, usage=before + answer.usage)
-        before = answer.usage
+        billed += [answer.usage] if answer.usage else []
         too_long = isinstance(answer, SummaryFailed) and answer.reason is Failure.TOO_LONG
         if not too_long or lengths == LENGTH_TRIES:
             return answer

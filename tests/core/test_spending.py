@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -208,31 +209,29 @@ def test_what_summaries_cost_is_not_left_to_a_run() -> None:
     assert spent.left(capped(None)) is None and spent.ceiling(capped(None), Decimal(9)) is None
 
 
+TOO_LONG = Reply({"role": "assistant", "content": "word " * 2_000}, usage=CALL)
+UNBILLED = Reply({"role": "assistant", "content": "It is half fixed."})
+
+
 @pytest.mark.parametrize(
-    ("texts", "reason", "times"),
+    ("replies", "reason", "times"),
     [
-        (["It is half fixed."], None, 1),
-        (["word " * 2_000, "It is half fixed."], None, 2),
-        (["word " * 2_000] * 2, Failure.TOO_LONG, 2),
-        ([" "], Failure.EMPTY, 1),
+        ([replace(UNBILLED, usage=CALL)], None, 1),
+        ([TOO_LONG, replace(UNBILLED, usage=CALL)], None, 2),
+        ([TOO_LONG, UNBILLED], None, 1),
+        ([TOO_LONG, TOO_LONG], Failure.TOO_LONG, 2),
+        ([Reply({"role": "assistant", "content": " "}, usage=CALL)], Failure.EMPTY, 1),
+        ([ModelError("it broke off", usage=CALL)], Failure.ERROR, 1),
+        ([TOO_LONG, ModelError("it broke off", usage=CALL)], Failure.ERROR, 2),
+        ([TOO_LONG, TimeoutError()], Failure.TIMEOUT, 1),
     ],
 )
 async def test_a_summary_has_what_all_its_requests_took_taken_or_not(
-    texts: list[str], reason: Failure | None, times: int
+    replies: list[Reply | Exception], reason: Failure | None, times: int
 ) -> None:
-    replies = [Reply({"role": "assistant", "content": text}, usage=CALL) for text in texts]
     gone = [born(user("x" * 1_000)).numbered(1)]
     request = summary_request(gone, SummaryOptions(), 100_000)
     writer = SummaryWriter(ScriptedModel(replies), Halt(), Breaker())
     answer = await writer.write(request, override=True)
     assert answer and getattr(answer, "reason", None) is reason
     assert answer.usage == sum([CALL] * times, Usage())
-
-
-async def test_a_summary_that_broke_off_has_what_it_took() -> None:
-    broken = ModelError("it broke off", usage=CALL)
-    request = summary_request([born(user("x")).numbered(1)], SummaryOptions(), 100_000)
-    answer = await SummaryWriter(ScriptedModel([broken]), Halt(), Breaker()).write(
-        request, override=True
-    )
-    assert answer and answer.usage == CALL
