@@ -146,7 +146,9 @@ def _installed(name: str) -> Any:
             )
             raise ProfileError(said, "hooks") from error
     known = ", ".join(sorted(entry.name for entry in entry_points(group=GROUP)))
-    said = Said("unknown hook {name}; there are {known}", name=repr(name), known=known or "none")
+    said = Said(
+        "unknown hook {name}; there are {known}", name=repr(name), known=known or Said("none")
+    )
     raise ProfileError(said, "hooks")
 
 

@@ -126,7 +126,7 @@ def test_a_page_in_chinese_names_them_in_chinese(client: Client, ada: User) -> N
     client.cookies["django_language"] = "zh-hans"
     glued = BROKEN_LINES + b"\n" + _line("user", "on", "c", "b") + _line("user", "go", "d", "c")
     html = upload(client, glued, "chat.jsonl").content.decode()
-    assert "<td>在 16 个字符中的第 9 个处不是 JSON：" in html
+    assert "<td>第 9 个字符处不是 JSON（共 16 个字符）：" in html
     assert "<td>一行中有 2 条记录，均已读取</td>" in html
     session = AgentSession.objects.get()
     told = client.get(f"/api/v1/imports/{session.pk}").json()["problems"]
