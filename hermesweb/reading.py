@@ -179,8 +179,8 @@ def resumes(session: AgentSession, version: ProfileVersion) -> str:
     """What may be gone on with: `run`, `compaction` (also of a run at work), or nothing."""
     if not can_steer(session) or session.status == Status.WAITING:
         return ""
-    ended = session.run_open or session.run_end not in ("", RunEnd.ANSWERED)
-    if session.status not in BUSY and ended:
+    unanswered = session.run_open or session.run_end not in ("", RunEnd.ANSWERED)
+    if session.status not in BUSY and unanswered:
         return "run"
     held = session.thrash or held_until(session, version) is not None
     return "compaction" if held else ""

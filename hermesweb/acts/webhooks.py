@@ -48,8 +48,8 @@ def change_webhook(who: User, webhook: Webhook, **values: Any) -> None:
         webhook.save(update_fields=list(values))
         if not webhook.active:
             webhooks.drop(webhook, Said("the webhook was switched off"))
-        told = {"secret": "***"} if "secret" in values else {}
-        audit.write(who, "webhook_changed", old=old, new={**_facts(webhook), **told})
+        masked = {"secret": "***"} if "secret" in values else {}
+        audit.write(who, "webhook_changed", old=old, new={**_facts(webhook), **masked})
 
 
 def delete_webhook(who: User, webhook: Webhook) -> None:
