@@ -9,9 +9,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from argparse import ArgumentParser, BooleanOptionalAction
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +88,8 @@ class Command(BaseCommand):
         hold.tell(lock.Running(os.getpid(), port, url, chosen.url))
         try:
             supervisor.start()
-            if demo and not supervisor.stopping:
-                self._make_demo(env, supervisor)
+            if demo and (told := demo_made(env, lambda: supervisor.stopping)):
+                self._say(told)
             if not supervisor.stopping:
                 self._greet(facts)
             supervisor.watch()
@@ -99,19 +98,6 @@ class Command(BaseCommand):
         finally:
             supervisor.stop()
         self._say("stopped")
-
-    def _make_demo(self, env: dict[str, str], supervisor: Supervisor) -> None:
-        """In a process of its own, which sees the broker that was started just now."""
-        command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True) as process:
-            while process.poll() is None and not supervisor.stopping:
-                time.sleep(0.05)
-            if supervisor.stopping:
-                process.kill()
-                return
-            made, failed = process.communicate()
-        self._say(made.strip() or f"no demo: {failed.strip()}")
 
     def _greet(self, facts: dict[str, Any]) -> None:
         if self._as_json:
@@ -123,6 +109,20 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         print(f"hermesweb: {line}", file=sys.stderr if self._as_json else sys.stdout, flush=True)
+
+
+def demo_made(env: Mapping[str, str], is_stopping: Callable[[], bool]) -> str:
+    """What making the demo came to; empty where it was left to stop. It is made in a process of
+    its own, which sees the broker that was started just now."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True) as process:
+        while not is_stopping():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                made, failed = process.communicate(timeout=0.05)
+                return made.strip() or f"no demo: {failed.strip()}"
+        process.kill()
+    return ""
 
 
 @contextlib.contextmanager
