@@ -24,8 +24,15 @@ def told(text: str) -> str:
 
 
 def retold(kept: Mapping[str, Any]) -> str:
-    """Of what `agentcore.said.as_json` made."""
+    """Of what `agentcore.said.as_json` made; empty for what it cannot have made."""
+    try:
+        return _anew(kept)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return ""
+
+
+def _anew(kept: Mapping[str, Any]) -> str:
     figures = kept["figures"].items()
     return gettext(kept["form"]).format(
-        **{name: retold(value) if isinstance(value, Mapping) else value for name, value in figures}
+        **{name: _anew(value) if isinstance(value, Mapping) else value for name, value in figures}
     )

@@ -146,8 +146,8 @@ def visible(text: object) -> SafeString:
 def retold(text: str, kept: Mapping[str, Any] | None) -> SafeString:
     """What `agentcore` said, in the reader's language where `kept` tells how it was made; else as
     it was said, which is English."""
-    if kept:
-        return visible(sentences.retold(kept))
+    if anew := kept and sentences.retold(kept):
+        return visible(anew)
     if not text or get_language() == "en":
         return visible(text)
     return format_html('<span lang="en">{}</span>', visible(text))

@@ -93,6 +93,36 @@ def test_a_page_says_why_a_request_was_sent_again_in_its_own_language(
     assert session.events.get(kind="request_retried").data["reason"] == reason
 
 
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"form": "the {disk} is full", "figures": {}},
+        {"form": "{0} is full", "figures": {"disk": 1}},
+        {"form": "{disk.gone} {", "figures": {"disk": "d"}},
+        {"form": "{size:,}", "figures": {"size": "many"}},
+        {"form": None, "figures": []},
+        *({"form": "the disk"}, {"figures": {}}, ["the disk"], "the disk", 3),
+    ],
+)
+def test_what_cannot_be_made_anew_is_told_as_it_was_said(
+    client: Client, ada: User, kept: object
+) -> None:
+    session = a_talk(ada)
+    recorded(session, RunStarted(1), RunEnded(1, RunEnd.FAILED, "the disk is full"))
+    AgentSession.objects.filter(pk=session.pk).update(run_said=kept)
+    assert '<span lang="en">the disk is full</span>' in html_of(client, f"/sessions/{session.pk}/")
+
+
+@pytest.mark.parametrize("text", ["{0.__class__}", "{x}", "{", "}{", "%(x)s", "{text}", "{{}}"])
+def test_braces_in_what_a_provider_says_are_no_form(client: Client, ada: User, text: str) -> None:
+    session = a_talk(ada)
+    reason = str(refused(text, 401, text, headers={}, key=""))
+    recorded(session, RunStarted(1), RunEnded(1, RunEnd.FAILED, reason))
+    words = words_of(html_of(client, f"/sessions/{session.pk}/"))
+    assert f"{text} 拒绝了请求（401）：{text}；请检查此端点的密钥" in words
+    assert told(reason) == retold(as_json(reason)) == session.run_reason
+
+
 def test_what_was_kept_as_english_text_alone_is_marked_as_english(
     client: Client, ada: User
 ) -> None:
