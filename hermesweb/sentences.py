@@ -1,6 +1,6 @@
-"""What `agentcore` says to people, in the reader's language.
+"""What `agentcore`, and we where no page is drawn, say to people, in the reader's language.
 
-It says it in English, and rows keep it so; beside it they keep how it was made.
+It is said in English, and rows keep it so; beside it they keep how it was made.
 """
 
 from __future__ import annotations

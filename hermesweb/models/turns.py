@@ -14,7 +14,7 @@ from hermesweb.models.sessions import AgentSession, Gauge, Instruction, new_id
 class StoredTurn(Gauge):
     """`usage` is what the provider reported of this turn's request, or None; `request_estimate` the
     tokens that were expected of it, `requested_model` whom it was sent to, `routed` why that is not
-    the session's own. `cost` is USD by the
+    the session's own, `routed_said` how that was made: agentcore.said.as_json. `cost` is USD by the
     `prices` then in force, None where one is missing. `schemas` tells tool schemas apart,
     `break_number` is the message that broke the prefix. `action` is the last stage that ran after
     the turn, `after` the bytes then."""
