@@ -4,6 +4,7 @@
 //                             inside [data-row] it belongs to the row that has the focus
 //   data-keys="c C"           the element hears a "key" event whose detail is the key
 //   data-key-label="compact"  what the bar calls it; without it the element's own words
+//   data-to-rows              once what the element asked for came, the first row gets the focus
 //   data-row                  ↑ and ↓ move the focus between the links of such rows
 //
 // Single keys do nothing while a field has the focus; Ctrl+Enter and Escape do.
@@ -79,8 +80,15 @@ function run(key) {
   if (!carrier) return false;
   if (carrier.dataset.keys) carrier.dispatchEvent(new CustomEvent("key", { detail: key }));
   else if (carrier.matches(FIELDS)) carrier.focus();
-  else carrier.click();
+  else click(carrier);
   return true;
+}
+
+function click(carrier) {
+  if ("toRows" in carrier.dataset) {
+    carrier.addEventListener("htmx:after:swap", () => links()[0]?.focus({ preventScroll: true }), { once: true });
+  }
+  carrier.click();
 }
 
 function carrierOf(key) {
@@ -93,12 +101,16 @@ function carrierOf(key) {
 }
 
 function step(by) {
-  const links = [...document.querySelectorAll("[data-row]")].filter(usable).map((row) => row.querySelector("a"));
-  if (!links.length) return false;
+  const all = links();
+  if (!all.length) return false;
   const row = document.activeElement?.closest("[data-row]");
-  const now = row ? links.indexOf(row.querySelector("a")) : by < 0 ? links.length : -1;
-  links[Math.min(Math.max(now + by, 0), links.length - 1)].focus();
+  const now = row ? all.indexOf(row.querySelector("a")) : by < 0 ? all.length : -1;
+  all[Math.min(Math.max(now + by, 0), all.length - 1)].focus();
   return true;
+}
+
+function links() {
+  return [...document.querySelectorAll("[data-row]")].filter(usable).map((row) => row.querySelector("a"));
 }
 
 // One entry a key, in the order of the page.

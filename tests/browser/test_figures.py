@@ -44,7 +44,7 @@ def test_the_largest_message_is_found_pinned_and_filtered_by_keyboard(
     page.goto(f"{watched.house.url}/sessions/{session}/")
     page.keyboard.press("g")
     page.wait_for_url("**order=largest**")
-    page.keyboard.press("ArrowDown")
+    page.wait_for_selector(".row:focus-within")
     sizes = page.locator("#messages .row__bytes").all_text_contents()
     assert (
         page.evaluate(
