@@ -143,6 +143,14 @@ def visible(text: object) -> SafeString:
 
 
 @register.filter
+def at_slashes(path: str) -> SafeString:
+    """As `visible`; a line may end behind each slash, and so not within a name."""
+    return format_html_join(
+        SafeString("/<wbr>"), "{}", ((visible(part),) for part in path.split("/"))
+    )
+
+
+@register.filter
 def retold(text: str, kept: Mapping[str, Any] | None) -> SafeString:
     """What `agentcore` said, in the reader's language where `kept` tells how it was made; else as
     it was said, which is English."""

@@ -66,6 +66,10 @@ def test_half_a_percent_goes_up_as_on_the_turn_strip(fraction: float, text: str)
     assert units.percent(fraction) == text
 
 
+def test_a_path_may_break_behind_its_slashes_alone() -> None:
+    assert units.at_slashes("/a/<b>/c.py") == "/<wbr>a/<wbr>&lt;b&gt;/<wbr>c.py"
+
+
 def test_hostile_text_is_escaped_and_its_unseen_characters_are_named() -> None:
     shown = units.visible("<b>\x1b[31m \u202egnp\0\ud800\tend\n")
     assert shown == (
