@@ -299,8 +299,16 @@ def test_a_recording_can_only_be_read(client: Client, ada: User) -> None:
 def test_the_fragments_are_parts_for_htmx_and_a_page_for_others(client: Client, ada: User) -> None:
     session = a_talk(ada)
     html = html_of(client, url(session, "live/"), htmx=True)
-    assert html.count("<hx-partial") == 4
+    assert html.count("<hx-partial") == 5
     assert client.get(url(session, "live/")).url == url(session)
+
+
+def test_what_pins_keep_is_told_anew_beside_the_list(client: Client, ada: User) -> None:
+    session = full(a_talk(ada), pinned_bytes=5_900)
+    told = '<hx-partial id="listed" hx-swap="outerHTML">'
+    news = html_of(client, url(session, "live/"), htmx=True).partition(told)[2]
+    assert "5.9 kB kept by pins" in words_of(news)
+    assert 'id="listed"' in html_of(client, url(session))
 
 
 def test_turns_come_as_table_json_and_csv(client: Client, ada: User) -> None:
