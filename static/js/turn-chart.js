@@ -290,7 +290,8 @@ function due(turns, places, { turns: left, pace }, colours) {
   const shown = Math.min(left, MOST_GHOSTS);
   const place = { x: places.at(-1) + shown, y: turns.at(-1).used + shown * pace };
   const text = gettext("≈ turn %(turn)s", { turn: turns.at(-1).turn + left });
-  return { text, ...place, xanchor: "right", yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
+  const clear = { bgcolor: colours.surface, borderpad: 0 };
+  return { text, ...place, ...clear, xanchor: "right", yanchor: "bottom", showarrow: false, font: { color: colours.ink } };
 }
 
 function above({ x, text, end }, colours) {
