@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 
 MILLION = 1_000_000
+# What a provider or a recording says beyond is no number of tokens.
+MOST_TOKENS = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,11 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(Usage)))
+
+
+def count(value: object) -> int:
+    """A number of tokens from outside; what is none counts as 0."""
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else 0
 
 
 @dataclass(frozen=True, slots=True)

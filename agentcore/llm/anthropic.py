@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agentcore.breakdown import THINKING_PARTS, Category, byte_length, part_category
 from agentcore.errors import ModelError
 from agentcore.llm import failures
-from agentcore.llm.base import OnText, Reply, ToolSchema
+from agentcore.llm.base import OnText, Reply, ToolSchema, tokens_of
 from agentcore.llm.strict import JOINT, Entry, Part, arguments_of, joined_text, name_of, strict
 from agentcore.messages import Message, Role
 from agentcore.usage import Usage
@@ -161,7 +161,7 @@ class _Heard:
         elif event.type == "message_start":
             self.usage = _usage(event.message.usage)
         elif event.type == "message_delta" and self.usage:
-            self.usage = replace(self.usage, output=event.usage.output_tokens)
+            self.usage = replace(self.usage, output=tokens_of(event.usage, "output_tokens"))
         elif event.type == "message_stop":
             self.answer, self.usage = event.message, _usage(event.message.usage)
 
@@ -290,11 +290,11 @@ def _message(answer: AnthropicMessage, written: Mapping[int, str]) -> dict[str, 
 
 def _usage(usage: Reported) -> Usage:
     """`input_tokens` holds neither cache figure here, as ours."""
-    details = usage.output_tokens_details
+    details = getattr(usage, "output_tokens_details", None)
     return Usage(
-        usage.input_tokens or 0,
-        usage.output_tokens or 0,
-        usage.cache_read_input_tokens or 0,
-        usage.cache_creation_input_tokens or 0,
-        details.thinking_tokens if details else 0,
+        tokens_of(usage, "input_tokens"),
+        tokens_of(usage, "output_tokens"),
+        tokens_of(usage, "cache_read_input_tokens"),
+        tokens_of(usage, "cache_creation_input_tokens"),
+        tokens_of(details, "thinking_tokens"),
     )

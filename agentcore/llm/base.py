@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from agentcore.messages import Message
-from agentcore.usage import Usage
+from agentcore.usage import Usage, count
 
 ToolSchema = Mapping[str, Any]
 OnText = Callable[[str], Awaitable[None]]
@@ -50,3 +50,8 @@ class Tempered(Protocol):
     """A model that can be asked at a temperature: itself, where the provider takes none of it."""
 
     def tempered(self, temperature: float) -> ChatModel: ...
+
+
+def tokens_of(figures: object, name: str) -> int:
+    """Of what a provider reports, which SDKs pass on unchecked; what is none counts as 0."""
+    return count(getattr(figures, name, 0))

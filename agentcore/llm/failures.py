@@ -10,6 +10,8 @@ from email.utils import parsedate_to_datetime
 from agentcore.errors import ContextTooLong, ModelError
 from agentcore.said import Said
 
+# Seconds. Who is told to come back later than that is told so, instead of a run that waits.
+LONGEST_WAIT = 600.0
 # Servers without keys are given a word that no error text should lose.
 MIN_KEY_CHARS = 8
 _MAX_TEXT = 500
@@ -24,7 +26,8 @@ _TOO_LONG = re.compile(
 _PICTURES = re.compile(
     r"image|picture|vision|multi-?modal|media|content (?:must|should) be a string", re.IGNORECASE
 )
-_WINDOW = re.compile(r">\s*(\d[\d,]{2,})|(?:context|maximum)\D{0,40}?(\d[\d,]{2,})", re.IGNORECASE)
+_FIGURE = r"(\d[\d,]{2,14})(?![\d,])"
+_WINDOW = re.compile(rf">\s*{_FIGURE}|(?:context|maximum)\D{{0,40}}?{_FIGURE}", re.IGNORECASE)
 _WAY_OUT = {
     401: Said("check the key of this endpoint"),
     403: Said("check what the key of this endpoint may use"),
@@ -43,6 +46,7 @@ def refused(
     if status in (400, 413, 422) and _TOO_LONG.search(text):
         said = Said("{name} refused the length of the request: {text}", name=name, text=_clip(text))
         return ContextTooLong(said, window=window_of(text))
+    wait = retry_after(headers) or 0.0
     broke = _EMPTY_PURSE.search(text) is not None
     way_out = Said("add credit, or use another endpoint") if broke else _WAY_OUT.get(status)
     return ModelError(
@@ -55,8 +59,8 @@ def refused(
             ),
             way_out,
         ),
-        retryable=(status in _RETRYABLE or status >= 500) and not broke,
-        retry_after=retry_after(headers),
+        retryable=(status in _RETRYABLE or status >= 500) and not broke and wait <= LONGEST_WAIT,
+        retry_after=wait or None,
         over_pictures=status == 413
         or (status in (400, 404, 415, 422) and _PICTURES.search(text) is not None),
     )
@@ -104,7 +108,7 @@ def said_nothing(name: str, finish: str | None) -> ModelError:
 def window_of(text: str) -> int | None:
     """The window in tokens that a length error names, if it does."""
     found = _WINDOW.search(text)
-    return int((found[1] or found[2]).replace(",", "")) if found else None
+    return int((found[1] or found[2]).replace(",", "")) or None if found else None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

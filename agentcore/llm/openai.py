@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agentcore.breakdown import byte_length
 from agentcore.errors import ModelError
 from agentcore.llm import failures
-from agentcore.llm.base import OnText, Reply, ToolSchema
+from agentcore.llm.base import OnText, Reply, ToolSchema, tokens_of
 from agentcore.llm.pictures import after_results
 from agentcore.llm.strict import (
     JOINT,
@@ -267,19 +267,13 @@ def _usage(usage: CompletionUsage | None) -> Usage | None:
     if usage is None:
         return None
     details, output = usage.prompt_tokens_details, usage.completion_tokens_details
-    prompt = _count(usage, "prompt_tokens")
-    read = min(prompt, _count(details, "cached_tokens"))
-    written = min(prompt - read, _count(details, "cache_write_tokens"))
+    prompt = tokens_of(usage, "prompt_tokens")
+    read = min(prompt, tokens_of(details, "cached_tokens"))
+    written = min(prompt - read, tokens_of(details, "cache_write_tokens"))
     return Usage(
         prompt - read - written,
-        _count(usage, "completion_tokens"),
+        tokens_of(usage, "completion_tokens"),
         read,
         written,
-        _count(output, "reasoning_tokens"),
+        tokens_of(output, "reasoning_tokens"),
     )
-
-
-def _count(figures: object, name: str) -> int:
-    """The SDK passes on unchecked what a server says."""
-    value = getattr(figures, name, 0)
-    return value if type(value) is int and value > 0 else 0

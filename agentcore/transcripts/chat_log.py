@@ -10,10 +10,10 @@ from agentcore.messages import Role, ToolStatus
 from agentcore.said import Said
 from agentcore.snapshot import PLACES_A_NUMBER
 from agentcore.transcripts.base import ChangeKind, Format, ProblemKind, Recording
-from agentcore.transcripts.scalars import count, iso_time, json_text
+from agentcore.transcripts.scalars import iso_time, json_text
 from agentcore.transcripts.tape import Draft, Tape, TurnDraft
 from agentcore.transcripts.writing import write
-from agentcore.usage import Usage
+from agentcore.usage import Usage, count
 
 Values = Sequence[dict[str, Any]]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.messages import ToolStatus
-from agentcore.transcripts.scalars import count, json_text
-from agentcore.usage import Usage
+from agentcore.transcripts.scalars import json_text
+from agentcore.usage import Usage, count
 
 _PLAIN = {"type", "text"}
 

@@ -19,8 +19,9 @@ from agentcore.transcripts.claude_blocks import (
     result_status,
     usage_of,
 )
-from agentcore.transcripts.scalars import count, iso_time
+from agentcore.transcripts.scalars import iso_time
 from agentcore.transcripts.tape import Draft, Tape, TurnDraft
+from agentcore.usage import count
 
 SYNTHETIC = "<synthetic>"
 CLEARED = "[Tool result cleared in the recorded session]"

@@ -28,8 +28,8 @@ from agentcore.transcripts.base import (
     TurnStatus,
 )
 from agentcore.transcripts.lines import read_values
-from agentcore.transcripts.scalars import count, iso_time
-from agentcore.usage import Usage
+from agentcore.transcripts.scalars import iso_time
+from agentcore.usage import Usage, count
 
 KINDS = {
     EventKind.COMPACTION_ENDED: ChangeKind.COMPACTION,

@@ -1,4 +1,4 @@
-"""Single values as recordings have them: times, token counts, JSON inside of text."""
+"""Single values as recordings have them: times, JSON inside of text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 from agentcore.errors import WireError
 from agentcore.wire import dumps
-
-MOST_TOKENS = 2**53
 
 
 def iso_time(value: Any) -> str | None:
@@ -24,11 +22,6 @@ def iso_time(value: Any) -> str | None:
     except (ValueError, OverflowError, OSError):
         return None
     return None
-
-
-def count(value: Any) -> int:
-    """A number of tokens; what is none counts as 0."""
-    return value if type(value) is int and 0 <= value < MOST_TOKENS else 0
 
 
 def json_text(value: Any) -> str:

@@ -23,7 +23,7 @@ THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "sig"}
 Handler = Callable[[httpx2.Request], httpx2.Response]
 
 
-def start(**usage: int) -> dict[str, Any]:
+def start(**usage: Any) -> dict[str, Any]:
     counts = {"input_tokens": 10, "output_tokens": 1, **usage}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x"}
     message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": counts}
@@ -156,6 +156,14 @@ async def test_signed_thinking_is_kept_and_goes_back_unchanged_within_its_run() 
     assert within[0] == THOUGHT
     later = [*ASKED, message, result, born({"role": "user", "content": "and now?"})]
     assert THOUGHT not in asked.render(later, [])["messages"][1]["content"]
+
+
+@pytest.mark.parametrize("odd", [None, -5, 10**30])
+async def test_what_is_no_number_of_tokens_counts_as_none(odd: Any) -> None:
+    told = stream(start(input_tokens=odd), *text(0, "ok"), *stop(output_tokens=odd))
+    assert (await model(told).reply(ASKED, [])).usage == Usage()
+    begun = stream(start(input_tokens=odd), *stop(output_tokens=odd)[:1])
+    assert (await failure(begun)).usage == Usage()
 
 
 async def test_usage_takes_the_last_counts_of_the_stream() -> None:

@@ -171,6 +171,13 @@ async def test_too_many_requests_is_retryable_after_the_time_told() -> None:
     assert "slow down" in str(error)
 
 
+@pytest.mark.parametrize("seconds", ["86400", "1e9", "inf", "Mon, 30 Nov 9999 10:00:00 GMT"])
+async def test_who_is_told_to_come_back_much_later_is_not_kept_waiting(seconds: str) -> None:
+    date = "Mon, 30 Nov 2026 10:00:00 GMT"
+    error = await failure(refusal(429, "at night", retry_after=seconds, date=date))
+    assert not error.retryable and "use another endpoint" in str(error)
+
+
 async def test_date_in_retry_after_counts_from_the_date_of_the_answer() -> None:
     date, until = "Mon, 30 Nov 2026 10:00:00 GMT", "Mon, 30 Nov 2026 10:00:30 GMT"
     error = await failure(refusal(503, "busy", retry_after=until, date=date))
@@ -237,13 +244,12 @@ async def test_faults_of_the_server_are_retryable(status: int) -> None:
 @pytest.mark.parametrize(
     ("message", "code", "window"),
     [
-        (
-            "This model's maximum context length is 8,192 tokens. However, you sent 9000",
-            None,
-            8_192,
-        ),
+        ("The maximum context length is 8,192 tokens. However, you sent 9000", None, 8_192),
         ("the request exceeds the available context size (4096 tokens)", None, 4_096),
         ("Please shorten", "context_length_exceeded", None),
+        (f"prompt is too long: 5 > {'9' * 5_000}", None, None),
+        (f"maximum context length is {'9' * 30} tokens", None, None),
+        ("prompt is too long: 5 > 000", None, None),
     ],
 )
 async def test_length_errors_are_told_apart_with_the_window_they_name(
