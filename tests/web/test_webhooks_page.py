@@ -210,7 +210,8 @@ def test_the_admin_asks_once_for_the_sessions_of_all_deliveries(
 
 
 def test_a_test_is_sent_once_at_a_time_and_audited(client: Client, hook: Webhook) -> None:
-    assert "Send a test" in words_of(html_of(client, PAGE))
+    page = words_of(html_of(client, PAGE))
+    assert "Send a test" in page and "a test has id, occasion and at alone" in page
     path = reverse("webhook_test", args=[hook.pk])
     told = words_of(client.post(path, follow=True).content.decode())
     assert "A test is on its way" in told
