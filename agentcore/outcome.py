@@ -8,7 +8,8 @@ from agentcore.events import CompactionEnded, CompactionFailed, Event
 
 
 def outcome(ended: CompactionEnded, breaker: Breaker, *, was_told: bool) -> list[Event]:
-    """Failures always; the end where the list changed, a person asked or the start was told."""
+    """Failures always; the end where the list changed or a summary was written, else without a
+    failure where a person asked or the start was told."""
     result = ended.result
     told = ended.instruction if not result.changed else None
     events: list[Event] = [
@@ -25,6 +26,6 @@ def outcome(ended: CompactionEnded, breaker: Breaker, *, was_told: bool) -> list
         for one in result.failures
     ]
     asked = result.trigger is Trigger.MANUAL or was_told
-    if result.changed or (asked and not events):
+    if result.changed or result.summaries or (asked and not events):
         events.append(ended)
     return events

@@ -70,7 +70,8 @@ def fill(row: Compaction, event: CompactionEnded, proof: Verification | None) ->
     result = event.result
     before, after = result.before, result.after
     row.state = _state(result)
-    row.failure = result.reason or row.failure
+    if not result.failures:
+        row.failure = result.reason or row.failure
     row.turn, row.seconds = event.turn, event.seconds
     row.revision = result.revision.number if result.revision else None
     row.before, row.after = result.old.sizes.bytes, result.new.sizes.bytes

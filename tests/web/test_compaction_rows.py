@@ -29,6 +29,7 @@ from agentcore.events import (
     Recovered,
     RunStarted,
 )
+from agentcore.outcome import outcome
 from agentcore.pressure import Pressure
 from agentcore.usage import Usage
 from agentcore.verify import Check
@@ -158,11 +159,12 @@ def test_a_summary_that_was_taken_is_billed_beside_one_that_failed(ada: User) ->
     before, usage = session.unpriced, Usage(input=1_000, output=200)
     lost = SummaryFailed(Failure.EMPTY, "no text", usage)
     taken = WrittenSummary("short", model="acme-1", usage=usage)
-    refused = replace(failed(session, Breaker()), usage=usage)
-    told(session, refused, ended(session, summaries=(taken,), failures=(lost,)))
+    done = ended(session, summaries=(taken,), failures=(lost,))
+    told(session, *outcome(done, Breaker(), was_told=True))
     assert (session.cost, session.unpriced) == (Decimal("0.008"), before)
     assert spending.of_summaries(session) == Decimal("0.008")
-    assert Compaction.objects.get().cost is None
+    row = Compaction.objects.get()
+    assert (row.failure, row.detail, row.cost) == ("empty", "no text", None)
 
 
 def test_a_cost_without_a_price_is_unknown_not_nought(ada: User) -> None:
