@@ -23,6 +23,8 @@ def main() -> None:
     except ImproperlyConfigured as error:
         print(f"hermesweb: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

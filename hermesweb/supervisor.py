@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import select
 import signal
 import socket
 import sys
@@ -15,7 +16,7 @@ from types import FrameType
 from hermesweb.broker import Broker
 from hermesweb.child import Child
 
-START_SECONDS = 60.0
+START_SECONDS, READY_SECONDS = 60.0, 6.0
 # A run between two borders may take minutes; the sweep of the next start goes on with it.
 STOP_SECONDS = 8.0
 
@@ -35,6 +36,21 @@ class StartFailed(Exception):
     """A process did not come up; the message ends with the last lines of its log."""
 
 
+class Asked:
+    """How often a signal asked to stop. None breaks into what is under way: a migration is ended,
+    and what is begun is cleaned up."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        signal.signal(signal.SIGINT, self._on_signal)
+        signal.signal(signal.SIGTERM, self._on_signal)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.times += 1
+
+
 class Supervisor:
     """Keeps the listening socket itself: the port is known before anything starts, and while
     the web process restarts, connections wait instead of being refused."""
@@ -48,10 +64,11 @@ class Supervisor:
         cwd: Path,
         env: Mapping[str, str],
         say: Callable[[str], None],
+        asked: Asked,
     ) -> None:
         self._listener = listener
         self._say = say
-        self._asked_to_stop = 0
+        self._asked = asked
         self._broker_socket = broker.url.removeprefix("unix://") if broker.command else None
 
         def child(name: str, *command: str, pass_fds: tuple[int, ...] = ()) -> Child:
@@ -68,15 +85,13 @@ class Supervisor:
 
     @property
     def stopping(self) -> bool:
-        return self._asked_to_stop > 0
+        return self._asked.times > 0
 
     def start(self) -> None:
         """Returns when the worker answers, or early when asked to stop; raises StartFailed."""
-        signal.signal(signal.SIGINT, self._on_signal)
-        signal.signal(signal.SIGTERM, self._on_signal)
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            signal.signal(signal.SIGHUP, self._on_signal)
         for child in self._children:
+            if self.stopping:
+                return
             child.start()
             if child.name == "broker":
                 self._wait(self._broker_listens)
@@ -103,10 +118,7 @@ class Supervisor:
                 self._say(f"{child.name} did not end by itself and was killed")
 
     def _hurried(self) -> bool:
-        return self._asked_to_stop > 1
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._asked_to_stop += 1
+        return self._asked.times > 1
 
     def _wait(self, done: Callable[[], bool]) -> None:
         end = time.monotonic() + START_SECONDS
@@ -122,6 +134,14 @@ class Supervisor:
                 )
             time.sleep(0.05)
 
+    def _answered(self, asked: socket.socket) -> bool:
+        """Waits for it, but no longer than until it is asked to stop."""
+        end = time.monotonic() + READY_SECONDS
+        while not self.stopping and time.monotonic() < end:
+            if select.select([asked], [], [], 0.05)[0]:
+                return True
+        return False
+
     def _broker_listens(self) -> bool:
         assert self._broker_socket is not None
         return os.path.exists(self._broker_socket)
@@ -130,12 +150,12 @@ class Supervisor:
         """The web process says that database, broker and worker are there."""
         host, port = self._listener.getsockname()[:2]
         own = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-        connection = http.client.HTTPConnection(own, port, timeout=6)
+        connection = http.client.HTTPConnection(own, port, timeout=READY_SECONDS)
         try:
             # A production set-up answers plain http and foreign names with a redirect or a refusal.
             headers = {"Host": "localhost", "X-Forwarded-Proto": "https"}
             connection.request("GET", "/readyz", headers=headers)
-            return connection.getresponse().status == 200
+            return self._answered(connection.sock) and connection.getresponse().status == 200
         except OSError:
             return False
         finally:

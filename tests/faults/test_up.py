@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from house import SECONDS, House, command_of, manage, up, wait_for
+from house import MANAGE, SECONDS, House, command_of, manage, up, wait_for
 
 pytestmark = pytest.mark.faults
 
@@ -72,6 +72,24 @@ def test_a_signal_ends_everything_in_order(tmp_path: Path, number: signal.Signal
     assert len(children) == 3
     assert [command_of(pid) for pid in children.values()] == ["", "", ""]
     assert (tmp_path / "up.json").read_text() == ""
+
+
+def test_a_start_that_is_asked_to_stop_early_ends_in_order(tmp_path: Path) -> None:
+    """Whatever it is at: the file is there before the database is."""
+    data_dir, temporary = tmp_path / "data", tmp_path / "tmp"
+    temporary.mkdir()
+    command = [*MANAGE, "up", "--port", "0", "--data-dir", str(data_dir)]
+    with subprocess.Popen(
+        command, env={**os.environ, "TMPDIR": str(temporary)}, stdout=subprocess.PIPE, text=True
+    ) as start:
+        wait_for((data_dir / "up.json").exists)
+        start.terminate()
+        start.send_signal(signal.SIGINT)
+        said, _ = start.communicate(timeout=SECONDS)
+
+    assert start.returncode == 0
+    assert said.endswith("hermesweb: stopped\n") and "running at" not in said
+    assert not [*temporary.iterdir()] and (data_dir / "up.json").read_text() == ""
 
 
 def test_a_second_signal_stops_at_once_what_a_run_would_hold_up(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from django.urls import reverse
 
 from hermesweb import broker, lock, sign_in, static_files
 from hermesweb.checkup import database_write, unwritable
-from hermesweb.supervisor import StartFailed, Supervisor
+from hermesweb.supervisor import Asked, StartFailed, Supervisor
 
 TEMP_PREFIX = "hermesweb-"
 BAD_INPUT = 2
@@ -47,6 +47,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         self._as_json: bool = options["json"]
+        self._asked = Asked()
         try:
             with (
                 lock.held(settings.DATA_DIR) as hold,
@@ -83,7 +84,13 @@ class Command(BaseCommand):
         logs = settings.DATA_DIR / "logs"
         logs.mkdir(exist_ok=True)
         supervisor = Supervisor(
-            chosen, listener, logs=logs, cwd=settings.BASE_DIR, env=env, say=self._say
+            chosen,
+            listener,
+            logs=logs,
+            cwd=settings.BASE_DIR,
+            env=env,
+            say=self._say,
+            asked=self._asked,
         )
         hold.tell(lock.Running(os.getpid(), port, url, chosen.url))
         try:
