@@ -263,3 +263,15 @@ FAMILIES = {
     "@package-manager": "npm yarn pnpm bun",
     "@case": "snake_case camelcase kebab-case pascalcase",
 }
+# What begins a rule of its own, where a line begins with it.
+RULE_BEGINS = (
+    *("never", "always", "do not", "don't", "dont", "please", "make sure", "ensure", "avoid"),
+    *WISHES_IN_FRONT,
+    *RULES_IN_FRONT,
+)
+_GOES_ON = """a an and are as at because below between by for from if into is its must my nor not of
+    or our than the their to under unless via with within without your"""
+# What no sentence ends with.
+GOES_ON = frozenset(_GOES_ON.split())
+# The same, where they begin it.
+GO_ON_IN_FRONT = frozenset({"please", *WISHES_IN_FRONT})

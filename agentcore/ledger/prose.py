@@ -21,6 +21,7 @@ from agentcore.ledger.cues import (
 )
 from agentcore.ledger.supersession import NEW_VALUE
 from agentcore.ledger.words import content_words, subject
+from agentcore.ledger.wrapping import unwrapped
 
 GOAL_CHARS = 300
 # What is longer asks for something.
@@ -135,9 +136,9 @@ def unit_behind(low: str, stop: int) -> str:
 
 
 def _read(text: str) -> str:
-    if len(text) <= HEAD_CHARS + TAIL_CHARS:
-        return text
-    return f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
+    if len(text) > HEAD_CHARS + TAIL_CHARS:
+        text = f"{text[:HEAD_CHARS]}\n\n{text[-TAIL_CHARS:]}"
+    return unwrapped(text)
 
 
 def _stated(text: str, sentence: Sentence, number: int, kinds: Sequence[FactKind]) -> list[Fact]:

@@ -13,6 +13,7 @@ from agentcore.ledger.cues import lowered
 from agentcore.ledger.extract import facts_of
 from agentcore.ledger.prose import flat
 from agentcore.ledger.words import content_words
+from agentcore.ledger.wrapping import unwrapped
 from agentcore.messages import Message
 
 # Of the content words of a statement, those that a summary must have to tell it.
@@ -86,14 +87,23 @@ def _lost(
 ) -> list[Fact]:
     said = {(fact.kind, fact.key) for message in unaltered for fact in facts_of(message)}
     told = _Told([message.text for message in after if message.is_summary])
-    stand_ins = {one.replaces: one.wire for one in after if one.replaces is not None}
+    stand_ins = {one.replaces: one for one in after if one.replaces is not None}
     return [
         fact
         for fact in candidates
         if (fact.kind, fact.key) not in said
-        and fact.key not in stand_ins.get(fact.number, "")
+        and not _holds(stand_ins.get(fact.number), fact)
         and not told.tells(fact)
     ]
+
+
+def _holds(stand_in: Message | None, fact: Fact) -> bool:
+    """Whether what replaces its message does; a statement may stand there on several lines."""
+    if stand_in is None:
+        return False
+    if fact.key in stand_in.wire:
+        return True
+    return fact.kind in _STATEMENTS and fact.key in flat(unwrapped(stand_in.text))
 
 
 class _Told:

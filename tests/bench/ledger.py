@@ -2,16 +2,18 @@
 
 Method: process CPU time, the best of 15 rounds in one process without garbage collection, divided
 by the kB (1,000 bytes) of the wire form, parsing it included. Of `dense` texts every sentence or
-line holds a fact: each costs some 10 us, and no more is read than gives 60 of them. The limit is
-for what people and agents write, which the recordings show (without a folder of them their rows
-are left out). The ledger and survival are measured on 10,000 messages that have their facts; `list
-copy` beside them is the least that a walk over them could cost.
+line holds a fact: each costs some 10 us, and no more is read than gives 60 of them. Whether prose
+goes on behind a line end costs some 2 us for each that may be such a one. The limit is for what
+people and agents write, which the recordings show (without a folder of them their rows are left
+out). The ledger and survival are measured on 10,000 messages that have their facts; `list copy`
+beside them is the least that a walk over them could cost.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -43,6 +45,9 @@ CHINESE_TALK = (
 )
 TEXTS = {
     "talk with a rule": user(TALK * 6 + "Never write to the live table. The port is 8080."),
+    "the same on lines of 72": user(
+        textwrap.fill(TALK * 6 + "Never write to the live table. The port is 8080.", 72)
+    ),
     "Chinese talk with a rule": user(CHINESE_TALK * 6 + "不要写入线上数据表。端口是8080。"),
     "report with a decision": answer(
         TALK * 6 + "I decided to keep one cursor. Next step: test it."
