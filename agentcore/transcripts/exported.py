@@ -130,7 +130,7 @@ class _Reading:
         message = born(
             record["message"],
             mark=Mark(record["mark"]) if record.get("mark") else None,
-            tool=record.get("tool"),
+            tool=_name(record.get("tool")),
             status=ToolStatus(status) if status else None,
             original=Cut(*map(_natural, cut)).original if cut else None,
             turn=turn,
@@ -236,4 +236,10 @@ class _Reading:
 def _natural(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**53:
         raise ValueError(f"{value!r:.40} is no whole number")
+    return value
+
+
+def _name(value: Any) -> str | None:
+    if not isinstance(value, str | None):
+        raise ValueError(f"{value!r:.40} is no name")
     return value

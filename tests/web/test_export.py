@@ -192,10 +192,12 @@ def test_torn_and_bad_lines_cost_themselves_alone(ada: User) -> None:
         b'{"type":"turn","number":1e9,"requested":[0,1],"ended":[0,1]}\n',
         b'{"type":"message","message":{"role":"nobody"}}\n',
         b'{"type":"message","message":{"role":"user"},"stands_for":[[1,1e300]],"cut":[1]}\n',
+        b'{"type":"message","message":{"role":"user"},"tool":3}\n',
+        b'{"type":"message","message":{"role":"user"},"tool":{"a":1}}\n',
         b'[1]\n"x"\n{"type":"later"}\n{}\n',
     ]
     recording = load_transcript(b"".join([*data[:5], *bad, *data[5:], data[2][:40]]))
-    assert len(recording.problems) == 11 and recording.incomplete
+    assert len(recording.problems) == 13 and recording.incomplete
     whole = load_transcript(b"".join(data))
     assert recording.context() == whole.context()
     without = load_transcript(b"".join([*data[:4], *data[5:]]))
