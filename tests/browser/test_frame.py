@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from house import BASE_DIR
 from playwright.sync_api import Browser, expect
 
 OUTSIDE = """
@@ -79,3 +80,18 @@ def test_a_field_with_an_error_has_an_edge_of_its_own(
     expect(page.locator("#id_instruction_error")).to_be_visible()
     assert wrong.evaluate(color) != right.evaluate(color)
     context.close()
+
+
+def test_a_title_without_a_space_does_not_widen_its_pages(watched: Any) -> None:
+    page = watched.page
+    answer = page.request.post(
+        f"{watched.house.url}/api/v1/sessions",
+        headers={"Authorization": f"Bearer {watched.house.api_token}"},
+        data={"workspace": str(BASE_DIR / "docs"), "model": "explorer", "profile": "small"}
+        | {"title": "x" * 120},
+    )
+    assert answer.ok, answer.text()
+    page.set_viewport_size({"width": 360, "height": 800})
+    for rest in ("", "settings/", "pins/", "compact/"):
+        page.goto(f"{watched.house.url}/sessions/{answer.json()['id']}/{rest}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, rest

@@ -12,6 +12,8 @@ from house import BASE_DIR
 from playwright.sync_api import Browser, Error, expect
 
 pytestmark = pytest.mark.browser
+WIDER = """(walls) => walls.map((one) => one.scrollWidth - one.parentElement.clientWidth)
+  .filter((by) => by > 0)"""
 
 
 def begin(watched: Any, title: str, profile: str = "small") -> None:
@@ -129,7 +131,7 @@ def test_no_page_has_a_grave_finding_and_none_scrolls_sideways(
     watched: Any, theme: str, width: int
 ) -> None:
     page = watched.page
-    begin(watched, "A title of " + "many words " * 12)
+    begin(watched, "A_title_of_" + "many_words_" * 9)
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(watched.house.url)
     watched.theme(theme)
@@ -137,5 +139,6 @@ def test_no_page_has_a_grave_finding_and_none_scrolls_sideways(
         page.goto(watched.house.url + path)
         assert watched.findings() == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator(".wall").evaluate_all(WIDER) == []
         if (theme, width) == ("dark", 360):
             assert watched.in_chinese() == []
