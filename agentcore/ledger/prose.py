@@ -55,7 +55,8 @@ _DATE = re.compile(
 )
 _UNIT = re.compile(rf"[\s\-]?({pattern_of(_UNITS)})(?![a-z])")
 _GLUED_UNIT = re.compile(rf"[0-9]({pattern_of(english.UNITS)})\Z")
-_SEPARATOR = re.compile(r"[,，、:：\s](?:(?<!\s)|(?:and|but|then)\s)")
+# But for what stands between two digits: 3,000 and 8:30 are one value.
+_SEPARATOR = re.compile(r"[,，、:：\s](?!(?<=[0-9][,:])[0-9])(?:(?<!\s)|(?:and|but|then)\s)")
 _ID = re.compile(r"[a-z][a-z0-9]*[-_#.]?[0-9]|[0-9]+\.[0-9]+\.[0-9]|#[0-9]|[0-9a-f]*[a-f][0-9a-f]*")
 _NAMING = (":", "=", " is", " at", " to", " of", " was", " are")
 _NAMED = re.compile(r"[a-z_]{2}\s*(?:[:=]|\s[a-z]{2,3})$")

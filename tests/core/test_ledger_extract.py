@@ -88,6 +88,16 @@ def test_two_rules_in_one_sentence_are_two_facts() -> None:
     ]
 
 
+def test_no_clause_begins_within_a_number() -> None:
+    rules = [
+        "Never import more than 3,000 rows without asking",
+        "Never start it before 8:30 without asking",
+    ]
+    for rule in rules:
+        said = facts(user(f"{rule}."))
+        assert [text for kind, text in said if kind == "constraint"] == [rule]
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [
