@@ -15,6 +15,7 @@ from hermesweb.acts.errors import Invalid, Refused
 from hermesweb.models import Profile, ProfileVersion
 from hermesweb.models.profiles import checked
 from hermesweb.sentences import told
+from hermesweb.shown import storable
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
@@ -49,8 +50,8 @@ def save_profile(
 
 
 def checked_profile(values: Mapping[str, Any]) -> ProfileValue:
-    """Raises Invalid."""
+    """What of its texts cannot be stored is replaced. Raises Invalid."""
     try:
-        return checked(values)
+        return checked(storable(values))
     except ProfileError as error:
         raise Invalid(told(str(error)), error.field) from error

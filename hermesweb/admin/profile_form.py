@@ -20,6 +20,7 @@ from hermesweb.acts.profiles import checked_profile
 from hermesweb.labels import words_lazy
 from hermesweb.models import Profile
 from hermesweb.sentences import told
+from hermesweb.shown import storable
 
 STAGE_ROWS = 8
 TOP = [one.name for one in fields_of(ProfileValue) if one.name not in (*GROUPS, "stages")]
@@ -117,7 +118,7 @@ def group_fields(group: str) -> list[str]:
 def flat(values: Any) -> dict[str, Any]:
     """A profile's values by the names of the form's fields; of a version that is refused, those
     that stand where they should."""
-    values = _object(values)
+    values = _object(storable(values))
     found = {name: values[name] for name in TOP if name in values}
     for group in GROUPS:
         named = _object(values.get(group)).items()

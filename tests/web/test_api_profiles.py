@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 from builders import a_user
 from calls import Caller, problem
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 
 from agentcore import PRESETS
 from hermesweb.models import AuditEntry, Profile
@@ -44,6 +47,22 @@ def test_saving_makes_the_next_version_and_an_audit_entry(staff: Caller) -> None
 def test_saving_the_same_values_makes_no_version(staff: Caller) -> None:
     assert staff.put("profiles/balanced", changed()).json()["version"] == 1
     assert not AuditEntry.objects.exists()
+
+
+def test_texts_that_cannot_be_stored_are_replaced_and_its_page_is_shown(
+    staff: Caller, client: Client
+) -> None:
+    odd = {"persona": "half \ud800, none \0", "doc_names": ["half \udfff.md"]}
+    body = changed(documents=odd)
+    kept = [staff.put("profiles/mine", body).json() for _ in range(2)][-1]
+    assert kept["version"] == 1
+    assert kept["values"]["documents"]["persona"] == "half ?, none \u2400"
+    mine = Profile.objects.get(name="mine")
+    client.force_login(User.objects.get(username="eve"))
+    page = reverse("admin:hermesweb_profile_change", args=[mine.pk])
+    assert client.get(page).status_code == 200
+    mine.versions.update(values=body["values"])
+    assert client.get(page).status_code == 200
 
 
 def test_a_new_name_makes_a_profile(staff: Caller) -> None:
