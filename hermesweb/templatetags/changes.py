@@ -3,10 +3,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django import template
-from django.utils.translation import gettext as _
 
 from agentcore.compaction.plan import Fate
-from hermesweb.templatetags.units import size
+from hermesweb.templatetags.units import amount
 
 register = template.Library()
 
@@ -32,8 +31,8 @@ def fate_sign(name: str) -> str:
 
 
 @register.filter
-def change(count: int | None) -> str:
-    """Bytes with their sign: `+1.2 kB`, `−9.2 kB`, `0 B`."""
+def change(count: int | None, unit: str = "bytes") -> str:
+    """A quantity with its sign: `+1.2 kB`, `−9.2k tok`, `0 B`."""
     if not count:
-        return _("unknown") if count is None else size(0)
-    return f"{'+' if count > 0 else '−'}{size(abs(count))}"
+        return amount(count, unit)
+    return f"{'+' if count > 0 else '−'}{amount(abs(count), unit)}"

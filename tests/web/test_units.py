@@ -9,7 +9,7 @@ from agentcore.breakdown import Category
 from hermesweb import wall
 from hermesweb.categories import GROUPS, LETTERS
 from hermesweb.models import Status
-from hermesweb.templatetags import units
+from hermesweb.templatetags import changes, units
 from hermesweb.templatetags.status import LOOKS
 
 
@@ -59,6 +59,11 @@ def test_amounts_carry_the_unit_of_their_limit(unit: str, short: str, full: str)
 )
 def test_percent_is_never_capped(fraction: float | None, digits: int, text: str) -> None:
     assert units.percent(fraction, digits) == text
+
+
+def test_a_change_carries_its_sign_and_unit() -> None:
+    shown = [changes.change(1_200), changes.change(-9_200, "tokens"), changes.change(0, "bytes")]
+    assert shown == ["+1.2 kB", "−9.2k tok", "0 B"]
 
 
 @pytest.mark.parametrize(("fraction", "text"), [(41_100 / 60_000, "69%"), (0.125, "13%")])
