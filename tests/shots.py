@@ -81,6 +81,7 @@ def pages(session: str) -> dict[str, str]:
         "import": "/imports/new/",
         "memory": "/memory/",
         "webhooks": "/webhooks/",
+        "profiles": "/admin/hermesweb/profile/",
         "session": home,
         "transcript": f"{home}?view=all&order=largest",
         "message": f"{home}messages/1/",
@@ -91,6 +92,8 @@ def pages(session: str) -> dict[str, str]:
         "as-it-was": f"{home}at/turn:5/",
         "difference": f"{home}diff/?from=turn:2&to=turn:9",
         "pins": f"{home}pins/",
+        "many-at-once": f"{home}bulk/?category=tool_results",
+        "new-topic": f"{home}new_topic",
         "settings": f"{home}settings/",
         "ledger": f"{home}ledger/",
     }
