@@ -129,9 +129,9 @@ def test_the_session_page_counts_each_part_as_a_category_of_its_own(
     )
     html = html_of(client, f"/sessions/{session.pk}/")
     for category in ("project_docs", "project_context", "skills", "memory", "tool_schemas"):
-        assert f"cat-{category}" in html
+        assert f'<g class="cat-{category}">' in html
     AgentSession.objects.filter(pk=session.pk).update(breakdown={"system_prompt": 900, "user": 32})
-    assert "cat-memory" not in html_of(client, f"/sessions/{session.pk}/")
+    assert '<g class="cat-memory">' not in html_of(client, f"/sessions/{session.pk}/")
 
 
 def test_sections_cost_two_queries_more(
