@@ -19,7 +19,7 @@ from hermesweb.lines import Line, lines, with_cuts
 from hermesweb.models import AgentSession, Life, StoredMessage
 
 # A screen and a half: what is fetched and laid out for one look.
-PAGE_ROWS = 40
+PAGE_ROWS = 32
 ALIVE = "alive"
 # Columns that a search looks at.
 NAMED = ("preview", "tool", "path", "command")
