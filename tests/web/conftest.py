@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from asgiref.sync import SyncToAsync
-from builders import a_session
+from builders import a_session, a_user
+from django.contrib.auth.models import User
 from django.db import DataError, connections
 from django.db.backends.utils import CursorWrapper
+from django.test import Client
 from working import ECHO_RAN, calls, says, worked
 
 from agentcore.llm.scripted import Line, ScriptedModel
@@ -40,6 +42,14 @@ def no_nul_stored(monkeypatch: pytest.MonkeyPatch) -> None:
         return execute(self, sql, params)
 
     monkeypatch.setattr(CursorWrapper, "execute", strict)
+
+
+@pytest.fixture
+def ada(client: Client) -> User:
+    """She is signed in."""
+    user = a_user("ada")
+    client.force_login(user)
+    return user
 
 
 @pytest.fixture

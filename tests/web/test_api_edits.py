@@ -13,13 +13,6 @@ from hermesweb.models import AgentSession, Instruction
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def asked(client: Client, verb: str, path: str, body: Any = None) -> Any:
     call = getattr(client, verb)
     return call(f"/api/v1/sessions/{path}", body, content_type="application/json")

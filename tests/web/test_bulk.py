@@ -24,13 +24,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def session(ada: User, script: Callable[..., ScriptedModel]) -> AgentSession:
     """Calls 3, 5, 7, 9 with results 4, 6, 8, 10 by read_file; 12 by grep, not seen yet."""
     script(says("x"))

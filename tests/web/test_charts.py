@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import a_session, a_user
+from builders import a_session
 from django.contrib.auth.models import User
 from django.test import Client
 from scenes import a_talk
@@ -16,13 +16,6 @@ from hermesweb.charts import chart_rows
 from hermesweb.models import Compaction, StoredTurn
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
 
 
 def test_the_chart_holds_each_turn_with_its_own_limit(client: Client, ada: User) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import a_lease, a_user
+from builders import a_lease
 from calls import Caller, problem
 from django.contrib.auth.models import User
 from django.db.models import CharField, F, Value
@@ -36,13 +36,6 @@ def _git() -> None:
     if shutil.which("git") is None:
         missing = "no git on the PATH: apt-get install git"
         pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
-
-
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
 
 
 def git(folder: Path, *arguments: str) -> str:

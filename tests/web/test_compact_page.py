@@ -30,13 +30,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 TEXT = "x" * 2_000
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 @pytest.fixture(autouse=True)
 def _posted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests are their own workers."""

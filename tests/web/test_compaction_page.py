@@ -16,13 +16,6 @@ from hermesweb.models import AgentSession, Compaction, StoredMessage
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "1/") -> str:
     return f"/sessions/{session.pk}/compactions/{rest}"
 

@@ -41,13 +41,6 @@ from hermesweb.recorder import record
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def told(session: AgentSession, *events: Event) -> None:
     held = a_lease(session)
     record(session.pk, held.fence, list(events))

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from builders import a_user
 from calls import Caller, problem
 from django.contrib.auth.models import User
 from django.test import Client
@@ -70,13 +69,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.syspath_prepend(tmp_path)
     yield
     hooks._installed.cache_clear()
-
-
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
 
 
 def ran(

@@ -44,13 +44,6 @@ BROKEN_LINES = b"\n".join(
 )
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def upload(client: Client, data: bytes, name: str = "chat.json") -> HttpResponse:
     return client.post("/imports/new/", {"file": SimpleUploadedFile(name, data)}, follow=True)
 

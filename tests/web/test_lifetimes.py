@@ -17,13 +17,6 @@ pytestmark = pytest.mark.django_db
 PAGES = ("lifetimes/", "lifetimes.json", "lifetimes.csv")
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "lifetimes/") -> str:
     return f"/sessions/{session.pk}/{rest}"
 

@@ -19,13 +19,6 @@ from hermesweb.models import AgentSession
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def rows_of(client: Client, session: AgentSession, query: str = "") -> list[dict[str, object]]:
     items: list[dict[str, object]]
     items = client.get(f"/sessions/{session.pk}/messages.json?{query}").json()["items"]

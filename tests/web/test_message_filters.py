@@ -19,13 +19,6 @@ pytestmark = pytest.mark.django_db
 SECRET = "sk-ant-api03-" + "a1B2" * 12
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "messages/") -> str:
     return f"/sessions/{session.pk}/{rest}"
 

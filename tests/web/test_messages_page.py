@@ -18,13 +18,6 @@ pytestmark = pytest.mark.django_db
 HOSTILE = "<img src=x onerror=alert(1)> \x1b[31mred \u202egnirts \x00nul"
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "") -> str:
     return f"/sessions/{session.pk}/messages/{rest}"
 

@@ -18,13 +18,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def folder(tmp_path: Path, settings: Settings) -> Path:
     settings.ALLOWED_ROOTS = [tmp_path]
     (tmp_path / "project").mkdir()

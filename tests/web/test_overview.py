@@ -20,13 +20,6 @@ pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def a_running(owner: User, *used: int, **known: Any) -> AgentSession:
     """A session at work whose turns ended with these sizes."""
     known.setdefault("status", Status.RUNNING)

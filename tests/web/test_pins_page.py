@@ -19,13 +19,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 RULE = "Never touch the port 8080."
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "") -> str:
     return f"/sessions/{session.pk}/pins/{rest}"
 

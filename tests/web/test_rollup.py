@@ -20,13 +20,6 @@ pytestmark = pytest.mark.django_db
 PAGES = ("rollup/", "rollup.json", "rollup.csv")
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "rollup/") -> str:
     return f"/sessions/{session.pk}/{rest}"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from builders import a_lease, a_session, a_user, added, said, turn_ended
+from builders import a_lease, a_session, added, said, turn_ended
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -26,13 +26,6 @@ from hermesweb.recorder import record
 pytestmark = pytest.mark.django_db
 
 MEMORY = block([Hit(Entry(EntryKind.FACT, "端口 5433"), 1.0)], Limits())[0]
-
-
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
 
 
 def prompt(**known: str) -> Message:

@@ -41,13 +41,6 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     yield woken
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "") -> str:
     return f"/sessions/{session.pk}/{rest}"
 

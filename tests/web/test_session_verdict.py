@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from builders import a_lease, a_user, added, full, said
+from builders import a_lease, added, full, said
 from django.contrib.auth.models import User
 from django.test import Client
 from scenes import a_talk, compacted, html_of, words_of
@@ -13,21 +13,7 @@ from agentcore.pressure import Pressure, Unit, Window, WindowSource
 from hermesweb.models import AgentSession
 from hermesweb.recorder import record
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asleep")]
-
-
-@pytest.fixture
-def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No worker is woken."""
-    monkeypatch.setattr("hermesweb.acts.queue.wake", lambda session: None)
-    monkeypatch.setattr("hermesweb.acts.edits.wake", lambda session: None)
-
-
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 
 
 def url(session: AgentSession, rest: str = "") -> str:

@@ -17,13 +17,6 @@ HOSTILE = '"><script>alert(1)</script>'
 
 
 @pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def session(ada: User) -> AgentSession:
     return a_session(ada, title="a talk")
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from builders import a_user
 from calls import Caller, problem
 from django.contrib.auth.models import User
 from django.test import Client
@@ -40,13 +39,6 @@ class Billed(ScriptedModel):
 def _posted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests are their own workers."""
     monkeypatch.setattr(wake, "_post", lambda task, subject: None)
-
-
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
 
 
 @pytest.fixture

@@ -15,13 +15,6 @@ from hermesweb.models import AgentSession
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def url(session: AgentSession, rest: str = "") -> str:
     return f"/sessions/{session.pk}/{rest}"
 

@@ -30,13 +30,6 @@ MESSAGES = [3, 6, 10, 14, 20, 24, 30, 36, 42, 48, 54, 60]
 SIZES = [4, 12, 26, 38, 52, 64, 78, 96, 118, 132, 46, 60]
 
 
-@pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
 def twelve_turns(owner: User, state: CompactionState = CompactionState.APPLIED) -> AgentSession:
     session = a_session(owner)
     births = [said(number, "x") for number in range(1, 61)]

@@ -70,13 +70,6 @@ def test_the_middle_of_a_long_part_is_counted_instead_of_shown() -> None:
 
 
 @pytest.fixture
-def ada(client: Client) -> User:
-    user = a_user("ada")
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def masked(ada: User) -> AgentSession:
     """A session whose old results were masked by a compaction."""
     session = a_talk(ada, 24, text=HOSTILE * 20)
